@@ -2,6 +2,9 @@
 
     python -m benchmarks.diagnose.simulated --replications 2000
 
+Each simulated run is analysed twice: with a fixed number of rounds, and ended early, as soon as its
+treatments are decided. Last come variants of known gain.
+
 A program waits for memory for a share of its time, streams for another, and lives in the shared
 cache for a third; pressure stretches each of these by a factor of its own, which differs from pass
 to pass. Times are disturbed by a pace common to a round, by noise of each measurement, and by
@@ -13,11 +16,14 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
 from memgauge.analysis.diagnose.figures import Pass, treated_of
-from memgauge.analysis.diagnose.judgement import judge
+from memgauge.analysis.diagnose.judgement import Judgement, judge
+from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
 from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, DiagnoseRequested
 
 TREATMENTS = ("compute", "compute again", "write", "read", "cache")
@@ -124,53 +130,166 @@ def passes(
     return found
 
 
+GAINS = (1.0, 0.99, 0.985, 0.97, 0.95, 0.9, 0.7, 1.01, 1.05)
+"""Time of variants over that of the usual way."""
+
+
+def variant_passes(
+    machine: Machine, gain: float, rounds: int, draw: random.Random
+) -> dict[str, list[Pass]]:
+    """Passes of the usual way and of a variant."""
+    found: dict[str, list[Pass]] = {"as it is": [], "variant": []}
+    for round_ in range(rounds):
+        pace = draw.lognormvariate(0, machine.pace)
+        for name, time in (("as it is", 1.0), ("variant", gain)):
+            slow = draw.uniform(1.1, 1.5) if draw.random() < machine.stragglers else 1.0
+            program = time * pace * slow * draw.lognormvariate(0, machine.noise)
+            found[name].append(Pass(round=round_, regime="", program=program))
+    return found
+
+
+def decided_rounds(
+    requested: Mapping[str, DiagnoseRequested], made: Mapping[str, Sequence[Pass]], most: int
+) -> int:
+    """After how many rounds all is decided; `most` if it never is."""
+    look = next_look(0)
+    while look < most:
+        if decided_treatments(requested, first_rounds(made, look)) == set(requested):
+            return look
+        look = next_look(look)
+    return most
+
+
+def first_rounds(made: Mapping[str, Sequence[Pass]], rounds: int) -> dict[str, list[Pass]]:
+    """The passes of the first rounds."""
+    return {name: [one for one in of if one.round < rounds] for name, of in made.items()}
+
+
+PRESSURES = {
+    name: DiagnoseRequested(
+        subject="program",
+        treatment=name,
+        kind="pressure",
+        baseline="" if name == "compute" else "compute",
+    )
+    for name in TREATMENTS
+}
+VARIANTS = {
+    "as it is": DiagnoseRequested(subject="program", treatment="as it is", kind="variant"),
+    "variant": DiagnoseRequested(
+        subject="program", treatment="variant", kind="variant", baseline="as it is", change="x"
+    ),
+}
+
+
+def judged(made: Mapping[str, Sequence[Pass]]) -> Judgement:
+    """The verdict on these passes."""
+    return judge(
+        [
+            one
+            for name, requested in PRESSURES.items()
+            if requested.baseline
+            for one in treated_of(requested, made[name], made["compute"])
+        ]
+    )
+
+
+class Tally:
+    """What became of the diagnoses of one program."""
+
+    def __init__(self) -> None:
+        self.diagnoses = self.given = self.covered = 0
+        self.right = self.untold = self.rounds = 0
+
+    def add(self, judgement: Judgement, truth: Truth, rounds: int) -> None:
+        """One diagnosis."""
+        self.diagnoses += 1
+        self.rounds += rounds
+        self.right += judgement.kind in truth.right
+        self.untold += judgement.kind == "cannot tell"
+        if truth.cached:
+            return
+        known = judgement.bandwidth_share if truth.bandwidth else judgement.latency_share
+        true = truth.bandwidth or truth.latency
+        if known is not None:
+            self.given += 1
+            self.covered += known.low <= true <= known.high
+
+    def cells(self) -> list[str]:
+        """Coverage, rounds, and shares of right, withheld and wrong verdicts."""
+        n = self.diagnoses
+        wrong = n - self.right - self.untold
+        return [
+            f"{self.covered / self.given:.1%}" if self.given else "-",
+            f"{self.rounds / n:.1f}",
+            f"{self.right / n:.0%}",
+            f"{self.untold / n:.0%}",
+            f"{wrong / n:.1%}",
+        ]
+
+
 def main() -> None:
-    """Print a row for each machine and program."""
+    """Print a row for each machine and program, then one for each machine and variant."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=16)
+    parser.add_argument("--rounds", type=int, default=40, help="most of them")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     draw = random.Random(options.seed)
-    print("| machine | program | share covered | given | right | cannot tell | wrong |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    of = ["share covered", "rounds", "right", "cannot tell", "wrong"]
+    _row(["machine", "program", *of, *(f"{one}, early" for one in of)])
+    _row(["---"] * 12)
+    totals: Counter[str] = Counter()
     for machine in MACHINES:
         for truth in PROGRAMS:
-            kinds: Counter[str] = Counter()
-            given = covered = 0
+            fixed, early = Tally(), Tally()
             for _ in range(options.replications):
                 made = passes(machine, truth, options.rounds, draw)
-                treated = [
-                    one
-                    for name in TREATMENTS[1:]
-                    for one in treated_of(
-                        DiagnoseRequested(treatment=name, kind="pressure", baseline="compute"),
-                        made[name],
-                        made["compute"],
+                fixed.add(judged(made), truth, options.rounds)
+                rounds = decided_rounds(PRESSURES, made, options.rounds)
+                early.add(judged(first_rounds(made, rounds)), truth, rounds)
+            _row([machine.name, truth.name, *fixed.cells(), *early.cells()])
+            for name, tally in (("fixed", fixed), ("early", early)):
+                totals[f"given {name}"] += tally.given
+                totals[f"covered {name}"] += tally.covered
+                totals[f"wrong {name}"] += tally.diagnoses - tally.right - tally.untold
+    for name in ("fixed", "early"):
+        covered = totals[f"covered {name}"] / max(1, totals[f"given {name}"])
+        print(f"\n{name}: {covered:.1%} of all shares covered, {totals[f'wrong {name}']} wrong")
+    print()
+    _variants(options.replications, options.rounds, draw)
+
+
+def _variants(replications: int, most: int, draw: random.Random) -> None:
+    _row(["machine", "time", "covered", "wrong", "covered, early", "wrong, early", "rounds"])
+    _row(["---"] * 7)
+    for machine in MACHINES[:2]:
+        for gain in GAINS:
+            found: Counter[str] = Counter()
+            for _ in range(replications):
+                made = variant_passes(machine, gain, most, draw)
+                rounds = decided_rounds(VARIANTS, made, most)
+                found["rounds"] += rounds
+                for name, of in (("fixed", most), ("early", rounds)):
+                    taken = first_rounds(made, of)
+                    one = treated_of(VARIANTS["variant"], taken["variant"], taken["as it is"])[0]
+                    time = one.program
+                    if time is None:
+                        continue
+                    found[f"covered {name}"] += time.low <= gain <= time.high
+                    found[f"wrong {name}"] += (is_faster(time) and gain >= 1 - MATTERS) or (
+                        is_slower(time) and gain <= 1 + MATTERS
                     )
-                ]
-                judgement = judge(treated)
-                kinds[judgement.kind] += 1
-                if truth.cached:
-                    continue
-                known = (
-                    (judgement.bandwidth_share, truth.bandwidth)
-                    if truth.bandwidth
-                    else (judgement.latency_share, truth.latency)
-                )
-                if known[0] is not None:
-                    given += 1
-                    covered += known[0].low <= known[1] <= known[0].high
-            right = sum(count for kind, count in kinds.items() if kind in truth.right)
-            untold = kinds["cannot tell"]
-            wrong = options.replications - right - untold
-            share = f"{covered / given:.1%}" if given else "-"
-            n = options.replications
-            print(
-                f"| {machine.name} | {truth.name} | {share} | {given / n:.0%} | {right / n:.0%} | "
-                f"{untold / n:.0%} | {wrong / n:.1%} |",
-                flush=True,
-            )
+            cells = [
+                f"{found[f'{what} {name}'] / replications:.1%}"
+                for name in ("fixed", "early")
+                for what in ("covered", "wrong")
+            ]
+            _row([machine.name, f"{gain}", *cells, f"{found['rounds'] / replications:.1f}"])
+
+
+def _row(cells: Sequence[str]) -> None:
+    print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,10 @@ class PointProgress:
         self.bench = bench
         self.point = point
         self.history = History(point)
+        samples = list(samples)
+        self.may_end_early = AnyActual.of(point.actual).may_end_early
+        self.samples: list[Sample] = samples if self.may_end_early else []
+        """Of a point that may end early: what decides it."""
         for sample in samples:
             self.history.add(sample)
         self.followers: list[PointProgress] = []
@@ -97,6 +101,8 @@ class PointProgress:
         if stride > 1:
             sample = msgspec.structs.replace(sample, stands_for=stride)
         self.history.add(sample)
+        if self.may_end_early:
+            self.samples.append(sample)
         return sample
 
     def look(self, requested: float, regimes: Regimes) -> None:

@@ -15,6 +15,7 @@ from memgauge.model.errors import DoesNotFit
 from memgauge.model.records import AnyRecord, Point, Sample
 from memgauge.model.storage.run_file import RunWriter
 from memgauge.runner.budget import FIRST_ROUNDS, Budget
+from memgauge.runner.deciding import Deciding
 from memgauge.runner.fitting import LeftOut, memory_needed
 from memgauge.runner.point_progress import CellValues, PointProgress
 from memgauge.runner.turns import Turns
@@ -53,6 +54,7 @@ class Rounds:
         self._precision = precision
         self._left_out = left_out
         self._turns = Turns()
+        self._deciding = Deciding()
         self._without_memory: set[Bench] = set()
         self._environment_due_s = 0.0
         self._deadline_s = 0.0
@@ -84,6 +86,7 @@ class Rounds:
         while self._is_unfinished(tracked, least_s) and not self._is_over():
             self._one_round(tracked)
             look(tracked, self._precision)
+            self._deciding.look(tracked)
             if self.completed % SEARCH_EVERY_ROUNDS == 0:
                 for bench in benches:
                     give_up(bench, tracked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median
 
 import msgspec
@@ -114,7 +114,7 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
     if not points:
         return None
     parameters = figures.run.start.parameters.get(NAME, {})
-    passes = passes_of(figures.run, points)
+    passes = passes_of(points, figures.run.samples)
     metric = parameters.get("metric")
     requested = {
         one.treatment: one
@@ -141,14 +141,21 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
     )
 
 
-def passes_of(run: Run, points: Iterable[Point]) -> dict[str, list[Pass]]:
-    """Passes by treatment, in order of rounds."""
+def passes_of(
+    points: Iterable[Point], taken: Mapping[str, Sequence[Sample]]
+) -> dict[str, list[Pass]]:
+    """Passes by treatment, in order of rounds.
+
+    Args:
+        points: Of one diagnosis.
+        taken: Samples by name of the point.
+    """
     subjects: dict[str, dict[str, str]] = {}
     for point in points:
         requested = DiagnoseRequested.of(point.requested)
         subjects.setdefault(requested.treatment, {})[requested.subject] = point.point
     samples = {
-        name: {sample.round: sample for sample in run.samples.get(name, [])}
+        name: {sample.round: sample for sample in taken.get(name, [])}
         for of in subjects.values()
         for name in of.values()
     }
@@ -197,7 +204,10 @@ def _lone(times: Sequence[float]) -> Estimate:
 
 
 def treated_of(
-    requested: DiagnoseRequested, passes: Sequence[Pass], baselines: Sequence[Pass]
+    requested: DiagnoseRequested,
+    passes: Sequence[Pass],
+    baselines: Sequence[Pass],
+    confidence: float = 0.95,
 ) -> list[Treated]:
     """What a treatment did, in each regime; regimes with most pairs first.
 
@@ -205,6 +215,7 @@ def treated_of(
         requested: The treatment.
         passes: Of it, in order of rounds.
         baselines: Those of its baseline.
+        confidence: Of all intervals, from 0 to 1.
     """
     regimes = dict.fromkeys(one.regime for one in passes if one.regime != MOVED)
     pairs = {
@@ -215,7 +226,7 @@ def treated_of(
         for regime in regimes
     }
     ordered = sorted(pairs.items(), key=lambda item: -len(item[1]))
-    return [_of_regime(requested, regime, found) for regime, found in ordered if found]
+    return [_of_regime(requested, regime, found, confidence) for regime, found in ordered if found]
 
 
 def matched(passes: Sequence[Pass], baselines: Sequence[Pass]) -> list[tuple[Pass, Pass]]:
@@ -235,7 +246,10 @@ def matched(passes: Sequence[Pass], baselines: Sequence[Pass]) -> list[tuple[Pas
 
 
 def _of_regime(
-    requested: DiagnoseRequested, regime: str, pairs: Sequence[tuple[Pass, Pass]]
+    requested: DiagnoseRequested,
+    regime: str,
+    pairs: Sequence[tuple[Pass, Pass]],
+    confidence: float,
 ) -> Treated:
     names = [
         name
@@ -256,10 +270,16 @@ def _of_regime(
         change=requested.change,
         regime=regime,
         rounds=len(pairs),
-        program=slowdown([program for program, _ in rounds]),
-        references={name: slowdown([of[name] for _, of in rounds]) for name in names},
-        shares={name: share([(program, of[name]) for program, of in rounds]) for name in names},
-        over={name: slowdown([program / of[name] for program, of in rounds]) for name in names},
+        program=slowdown([program for program, _ in rounds], confidence),
+        references={name: slowdown([of[name] for _, of in rounds], confidence) for name in names},
+        shares={
+            name: share([(program, of[name]) for program, of in rounds], confidence)
+            for name in names
+        },
+        over={
+            name: slowdown([program / of[name] for program, of in rounds], confidence)
+            for name in names
+        },
     )
 
 

@@ -77,7 +77,8 @@ def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:
         ],
         note="Median of rounds with its 95% interval, each of one round and one distance of cores. "
         "Latency, bandwidth, cached: reference loops on the program's CPU that wait for memory, "
-        "stream through it, and live in half of the last-level cache."
+        "stream through it, and live in half of the last-level cache. Pressure that has decided "
+        "the verdict gets no more rounds."
         + (f" Time: what the program prints ({found.metric})." if found.metric else ""),
     )
 
@@ -94,7 +95,7 @@ def _variant_table(variants: list[Treated]) -> Table:
         ],
         rows=[[one.name, one.rounds, one.program, one.change or None] for one in variants],
         note="Median of paired rounds with its 95% interval; below 1 is faster. As it is again: "
-        "the usual way twice, to show what is noise.",
+        "the usual way twice, to show what is noise. A decided variant gets no more rounds.",
     )
 
 

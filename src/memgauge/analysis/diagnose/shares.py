@@ -27,20 +27,22 @@ LEAST_ROUNDS = 8
 """Below it no share is given: six would do for an interval, of no use."""
 
 
-def slowdown(ratios: Sequence[float]) -> Estimate | None:
-    """Median with its 95% interval; None: too few rounds.
+def slowdown(ratios: Sequence[float], confidence: float = 0.95) -> Estimate | None:
+    """Median with its interval; None: too few rounds.
 
     Args:
         ratios: Time under a treatment over that under its baseline, of each round.
+        confidence: Of the interval, from 0 to 1.
     """
-    return None if len(ratios) < LEAST_ROUNDS else paired(ratios)
+    return None if len(ratios) < LEAST_ROUNDS else paired(ratios, confidence)
 
 
-def share(slowdowns: Sequence[tuple[float, float]]) -> Estimate | None:
+def share(slowdowns: Sequence[tuple[float, float]], confidence: float = 0.95) -> Estimate | None:
     """Share of time for which a program behaves like a reference; above 1 if it is hurt more.
 
     Args:
         slowdowns: (of the program, of the reference) of each round; 1 is no slowdown.
+        confidence: Of the interval, from 0 to 1.
 
     Returns:
         None: too few rounds, or so weak a pressure that an end of the interval is not finite.
@@ -48,7 +50,7 @@ def share(slowdowns: Sequence[tuple[float, float]]) -> Estimate | None:
     if len(slowdowns) < LEAST_ROUNDS:
         return None
     ordered = sorted(_of_round(program, reference) for program, reference in slowdowns)
-    found = _order_interval(ordered)
+    found = _order_interval(ordered, confidence)
     if found is None or not all(map(math.isfinite, found)):
         return None
     return Estimate(median(ordered), *found)
@@ -60,7 +62,7 @@ def _of_round(program: float, reference: float) -> float:
     return math.copysign(math.inf, program - 1)
 
 
-def _order_interval(ordered: Sequence[float]) -> tuple[float, float] | None:
+def _order_interval(ordered: Sequence[float], confidence: float) -> tuple[float, float] | None:
     """The two of the ordered values between which `paired` puts its interval."""
-    ranks = paired([float(place) for place in range(len(ordered))])
+    ranks = paired([float(place) for place in range(len(ordered))], confidence)
     return None if ranks is None else (ordered[int(ranks.low)], ordered[int(ranks.high)])

@@ -18,20 +18,28 @@ LEAST_ROUNDS = 6
 """Below it no interval has 95%: all n values lie on one side with probability 2 / 2**n."""
 
 
-def paired(values: Sequence[float]) -> Estimate | None:
-    """Median and its interval of at least 95%; None below `LEAST_ROUNDS`, or beyond doubles."""
-    if len(values) < LEAST_ROUNDS or not all(map(isfinite, values)):
+def paired(values: Sequence[float], confidence: float = 0.95) -> Estimate | None:
+    """Median and its interval; None: too few values for this confidence, or beyond doubles.
+
+    Args:
+        values: One of each round.
+        confidence: That the interval has at least, from 0 to 1.
+    """
+    if not all(map(isfinite, values)):
         return None
     ordered = sorted(values)
-    rank = _rank(len(ordered))
+    rank = _rank(len(ordered), confidence)
+    if rank == 0:
+        return None
     return Estimate(median(ordered), ordered[rank - 1], ordered[-rank])
 
 
 @lru_cache(maxsize=256)
-def _rank(count: int) -> int:
-    """The largest k for which the k-th smallest to the k-th largest cover the median with 95%."""
+def _rank(count: int, confidence: float) -> int:
+    """The largest k for which the k-th smallest to the k-th largest cover the median; 0: none."""
     outside, rank = 0, 0
-    while 2 * (outside + comb(count, rank)) <= 0.05 * 2**count:
+    most = (1 - confidence) * 2**count / 2
+    while outside + comb(count, rank) <= most:
         outside += comb(count, rank)
         rank += 1
     return rank

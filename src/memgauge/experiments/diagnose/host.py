@@ -151,11 +151,12 @@ class Diagnose(Experiment):
                 "diagnose: no CPU is left to generate pressure, and there is nothing to compare; "
                 "give the program fewer with --program-cpus, or a variant with --try"
             )
-        rounds = parameters.rounds or DEFAULT_ROUNDS
         points = [
             point
             for treatment in treatments
-            for point in _points(treatment, where, rounds, references=[LATENCY, BANDWIDTH])
+            for point in _points(
+                treatment, where, parameters.rounds, references=[LATENCY, BANDWIDTH]
+            )
         ]
         memory = sum({one.pressure.bytes for one in treatments if one.pressure})
         return [
@@ -202,11 +203,10 @@ class Diagnose(Experiment):
                 runs_in_a_pass=runs_in_a_pass, first_run_ns=first.end_ns - first.begin_ns
             ).recorded()
             references = machinery.references if machinery else None
-            rounds = parameters.rounds or DEFAULT_ROUNDS
             points = []
             for treatment in group.treatments:
                 names = references.names if references and treatment.pressure else []
-                made = _points(treatment, group.places, rounds, references=names)
+                made = _points(treatment, group.places, parameters.rounds, references=names)
                 points += [_opened(point, references, facts) for point in made]
             leaders = {
                 point_name(PROGRAM, treatment.name): treatment for treatment in group.treatments
@@ -233,7 +233,7 @@ class Diagnose(Experiment):
 
 
 def _points(
-    treatment: Treatment, where: Places, rounds: int, *, references: Sequence[str]
+    treatment: Treatment, where: Places, rounds: int | None, *, references: Sequence[str]
 ) -> list[Point]:
     """The program's point, and those of the references in the same passes."""
     program = point_name(PROGRAM, treatment.name)
@@ -251,7 +251,8 @@ def _points(
             cpus=format_cpu_list(cpus),
             pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
             pressure_bytes=treatment.pressure.bytes if treatment.pressure else None,
-            passes=rounds,
+            passes=rounds or DEFAULT_ROUNDS,
+            may_end_early=rounds is None,
             llc_bytes=where.llc_bytes,
             same_cache=where.same_cache if treatment.pressure else None,
         )

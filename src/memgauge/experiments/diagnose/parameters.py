@@ -130,7 +130,7 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
             f"rounds in which every treatment is applied once; verdicts need {LEAST_ROUNDS}",
             1,
             MOST_ROUNDS,
-            automatic=f"as many as the budget allows, at most {DEFAULT_ROUNDS}",
+            automatic=f"until a treatment is decided, from 12 on, at most {DEFAULT_ROUNDS}",
         ),
     ] = None
     program_cpus: Annotated[

@@ -1,0 +1,138 @@
+"""Which treatments have shown what they can while a diagnosis runs: they get no more rounds.
+
+Whoever looks at an interval again and again until it shows something finds too much. So a decision
+rests on intervals of 99.9%, examined after a few numbers of rounds that are fixed in advance
+(Haybittle 1971 and Peto et al. 1976, on interim analyses of clinical trials): in 40 rounds at most
+0.6% of the decisions on one interval are wrong. The intervals of 95% that are reported afterwards
+hold as often as those of a fixed number of rounds (`benchmarks/diagnose/simulated.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memgauge.analysis.diagnose.figures import Pass, Treated, passes_of, treated_of
+from memgauge.analysis.diagnose.judgement import BEYOND, LIKE_BANDWIDTH, Judgement, judge
+from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.points.diagnose import (
+    BANDWIDTH,
+    LATENCY,
+    PROGRAM,
+    WRITE,
+    DiagnoseRequested,
+)
+from memgauge.model.records import Point, Sample
+
+LEAST_DECIDED_ROUNDS = 12
+"""Below it nothing is decided: fewer pairs have no interval of 99.9% with an end to spare."""
+GROWTH = 1.25
+"""From one look to the next, in rounds."""
+CONFIDENCE = 0.999
+NARROW_SHARE = 0.15
+"""Half of the 99.9% interval of a share, from which on more rounds are not worth their time;"""
+NARROW_TIME = 0.05
+"""and of that of a variant's time over the usual one."""
+
+
+def next_look(rounds: int) -> int:
+    """The number of rounds after which decisions are made next.
+
+    Args:
+        rounds: After which they were made last; 0: never.
+    """
+    return max(LEAST_DECIDED_ROUNDS, int(rounds * GROWTH) + (rounds > 0))
+
+
+def decided(points: Sequence[Point], taken: Mapping[str, Sequence[Sample]]) -> set[str]:
+    """Points of the program that need no more rounds; references follow them.
+
+    Args:
+        points: Of one diagnosis.
+        taken: Samples so far by name of the point.
+    """
+    requested = {
+        one.treatment: (one, point.point)
+        for point in points
+        if (one := DiagnoseRequested.of(point.requested)).subject == PROGRAM
+    }
+    done = decided_treatments(
+        {name: one for name, (one, _) in requested.items()}, passes_of(points, taken)
+    )
+    return {point for name, (_, point) in requested.items() if name in done}
+
+
+def decided_treatments(
+    requested: Mapping[str, DiagnoseRequested], passes: Mapping[str, Sequence[Pass]]
+) -> set[str]:
+    """Treatments that need no more rounds.
+
+    The verdict needs all kinds of pressure: they are decided together. Each variant is decided for
+    itself; the usual way and its repetition, when all variants are.
+
+    Args:
+        requested: By name of the treatment.
+        passes: By name of the treatment, in order of rounds.
+    """
+    treated = {
+        name: treated_of(one, passes.get(name, []), passes.get(one.baseline, []), CONFIDENCE)
+        for name, one in requested.items()
+        if one.baseline
+    }
+    done = _pressures(requested, treated)
+    changes = {name for name, one in requested.items() if one.kind == "variant" and one.change}
+    done |= {name for name in changes if _is_variant_decided(treated.get(name, []))}
+    if changes <= done:
+        done |= {name for name, one in requested.items() if one.kind == "variant"}
+    return done
+
+
+def _pressures(
+    requested: Mapping[str, DiagnoseRequested], treated: Mapping[str, Sequence[Treated]]
+) -> set[str]:
+    names = {name for name, one in requested.items() if one.kind == "pressure"}
+    every = [one for name in names for one in treated.get(name, ())]
+    judgement = judge(every)
+    write = next(
+        (one for one in every if one.name == WRITE and one.regime == judgement.regime), None
+    )
+    if write is None or write.rounds < LEAST_DECIDED_ROUNDS:
+        return set()
+    return names if _is_settled(judgement, write) else set()
+
+
+def _is_settled(judgement: Judgement, write: Treated) -> bool:
+    """Whether more rounds would change neither the verdict nor what is said of its share."""
+    if judgement.kind in {"not memory", "cache"}:
+        return True
+    if judgement.kind == "bandwidth":
+        return _is_narrow(judgement.bandwidth_share, NARROW_SHARE)
+    if judgement.kind == "cannot tell":
+        return False
+    # It waits for memory; simulated traffic, which comes last, decides between the rest.
+    bandwidth = write.shares.get(BANDWIDTH)
+    is_like_bandwidth_or_not = bandwidth is not None and not (
+        bandwidth.low < LIKE_BANDWIDTH <= bandwidth.high
+    )
+    over = write.over.get(LATENCY)
+    is_beyond_or_not = over is not None and not over.low <= BEYOND < over.high
+    return (
+        is_like_bandwidth_or_not
+        and is_beyond_or_not
+        and _is_narrow(judgement.latency_share, NARROW_SHARE)
+    )
+
+
+def _is_variant_decided(treated: Sequence[Treated]) -> bool:
+    """Whether it is faster, slower or neither by what matters, and by how much."""
+    if not treated or treated[0].rounds < LEAST_DECIDED_ROUNDS:
+        return False
+    time = treated[0].program
+    if time is None or not _is_narrow(time, NARROW_TIME):
+        return False
+    is_the_same = time.low > 1 - MATTERS and time.high < 1 + MATTERS
+    return is_the_same or is_faster(time) or is_slower(time)
+
+
+def _is_narrow(estimate: Estimate | None, most: float) -> bool:
+    return estimate is not None and (estimate.high - estimate.low) / 2 <= most
