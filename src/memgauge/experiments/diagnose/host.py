@@ -33,7 +33,13 @@ from memgauge.experiments.diagnose.parameters import (
 )
 from memgauge.experiments.diagnose.places import Places, places
 from memgauge.experiments.diagnose.program_runs import OneRun, ProgramRuns
-from memgauge.experiments.diagnose.references import CACHED_HOPS, LATENCY_HOPS, References, joined
+from memgauge.experiments.diagnose.references import (
+    CACHED_HOPS,
+    LATENCY_HOPS,
+    References,
+    joined,
+    sizes,
+)
 from memgauge.experiments.diagnose.treatments import Treatment, pressures, variants
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.model.cpulist import format_cpu_list
@@ -158,12 +164,11 @@ class Diagnose(Experiment):
                 treatment, where, parameters.rounds, references=[LATENCY, BANDWIDTH]
             )
         ]
-        memory = sum({one.pressure.bytes for one in treatments if one.pressure})
         return [
             DiagnoseGroup(
                 name=parameters.words[0],
                 points=points,
-                bytes=2 * memory * max(1, len(where.pressure)),
+                bytes=_memory_bytes(treatments, where),
                 places=where,
                 treatments=treatments,
             )
@@ -230,6 +235,14 @@ class Diagnose(Experiment):
             one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
         )
         return modelled(parameters.words, program, parameters.simulate_s)
+
+
+def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
+    """Of generators and references; the program's own is not known before it has run."""
+    each = {one.pressure.bytes for one in treatments if one.pressure}
+    if not each:
+        return 0
+    return 2 * sum(each) * len(where.pressure) + sizes(where.llc_bytes).total
 
 
 def _points(

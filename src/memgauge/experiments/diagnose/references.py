@@ -33,27 +33,51 @@ READS, WRITES = 2, 1
 """Of whole lines: those of STREAM's add and triad."""
 
 
+class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory of the references, in bytes."""
+
+    ring: int
+    cached: int
+    """0: no cache is known."""
+    array: int
+    """Of each of the two that are streamed."""
+
+    @property
+    def total(self) -> int:
+        """Of all of them."""
+        return self.ring + self.cached + 2 * self.array
+
+
+def sizes(llc_bytes: int | None) -> Sizes:
+    """Memory of the references.
+
+    Args:
+        llc_bytes: Size of the last-level cache in front of the program; None: not known.
+    """
+    ring = max(MEMORY_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * (llc_bytes or 0))
+    return Sizes(ring=ring, cached=int(CACHED_SHARE * (llc_bytes or 0)), array=ring // 2)
+
+
 class References:
     """Rings and arrays of the references, on one CPU."""
 
     def __init__(self, cpu: int, llc_bytes: int | None, stack: ExitStack) -> None:
         team = _core.Team([cpu])
-        ring_bytes = max(MEMORY_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * (llc_bytes or 0))
+        size = sizes(llc_bytes)
         self._ring = _core.ChaseRing(
             team,
-            ring_bytes,
+            size.ring,
             node_bytes=MEMORY_NODE_BYTES,
             block_bytes=BLOCK_BYTES,
             order="block-random",
         )
         stack.callback(self._ring.close)
         self._cached = None
-        cached_bytes = int(CACHED_SHARE * llc_bytes) if llc_bytes else 0
-        if cached_bytes:
-            self._cached = _core.ChaseRing(team, cached_bytes)
+        if size.cached:
+            self._cached = _core.ChaseRing(team, size.cached)
             stack.callback(self._cached.close)
         self._spec = _core.TrafficSpec(READS, WRITES)
-        self._traffic = _core.Traffic(team, ring_bytes // 2)
+        self._traffic = _core.Traffic(team, size.array)
         stack.callback(self._traffic.close)
         line_bytes = self._spec.line_bytes
         self.bytes_counted = BANDWIDTH_BYTES
@@ -62,17 +86,17 @@ class References:
         self.facts: dict[str, dict[str, Scalar]] = {
             LATENCY: {
                 **backing_facts([self._ring.backing()], "auto"),
-                "footprint_bytes": ring_bytes,
+                "footprint_bytes": size.ring,
             },
             BANDWIDTH: {
                 **backing_facts(self._traffic.backing(), "auto"),
-                "footprint_bytes": 2 * (ring_bytes // 2),
+                "footprint_bytes": 2 * size.array,
             },
         }
         if self._cached is not None:
             self.facts[CACHED] = {
                 **backing_facts([self._cached.backing()], "auto"),
-                "footprint_bytes": cached_bytes,
+                "footprint_bytes": size.cached,
             }
 
     @property

@@ -84,6 +84,17 @@ def test_every_treatment_has_a_baseline_in_the_plan() -> None:
     assert all(point.measured_with in {None, *leaders} for point in group.points)
 
 
+@pytest.mark.parametrize("generators", [1, 4])
+def test_the_plan_states_the_memory_of_generators_and_references(generators: int) -> None:
+    (group,) = Diagnose().plan(asked(only="interference"), a_machine(2 * generators))
+    pressures = [one.pressure for one in group.treatments if one.pressure]
+    each = {one.bytes for one in pressures}
+    ring, cached, arrays = 256 * MIB, 16 * MIB, 256 * MIB
+    assert group.bytes == 2 * sum(each) * generators + ring + cached + arrays
+    (group,) = Diagnose().plan(asked(only="pages"), a_machine(2 * generators))
+    assert group.bytes == 0
+
+
 def test_without_a_free_cpu_only_variants_are_compared() -> None:
     (group,) = Diagnose().plan(asked(), a_machine(1))
     assert {one.kind for one in group.treatments} == {"variant"}
