@@ -84,15 +84,21 @@ def stencil5(n: int) -> float:
 
 def stencil7(n: int = 200) -> float:
     """Of a seven-point stencil on a cube."""
-    model = _core.CacheModel(machine())
+    return 8 * (n - 2) ** 3 / stencil7_seconds(n, process_time)
+
+
+def stencil7_seconds(n: int, clock: Callable[[], float], threads: int = 1) -> float:
+    """Time of one by a clock."""
+    model = _core.CacheModel(machine(), threads=threads)
     row, plane = 8 * n, 8 * n * n
-    begin = process_time()
+    begin = clock()
     for z in range(1, n - 1):
         at = BASE + z * plane + row + 8
         loads = [at + shift for shift in (-8, 8, -row, row, -plane, plane, 0)]
         references = [(load, 8, 8, "load") for load in loads] + [(at + n * plane, 8, 8, "store")]
         model.walk(references, n - 2, outer=n - 2, outer_strides=[row] * len(references))
-    return 8 * (n - 2) ** 3 / (process_time() - begin)
+    model.counts()
+    return clock() - begin
 
 
 def random_lines(count: int = 1 << 20) -> float:
@@ -227,6 +233,15 @@ def products(n: int, rounds: int) -> None:
     print(f"32 rows of it, one thread / two: {saved.text()}")
 
 
+def shared(rounds: int) -> None:
+    """Print what a second thread saves of a stencil."""
+    saved = Ratios()
+    for _ in range(rounds):
+        one, two = (stencil7_seconds(200, perf_counter, threads) for threads in (1, 2))
+        saved.values.append(one / two)
+    print(f"\nstencil, 7 points, one thread / two: {saved.text()}")
+
+
 def main() -> None:
     """Parse arguments, measure in turn, print tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -237,6 +252,7 @@ def main() -> None:
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         speeds(args.rounds, peers(args, Path(folder)))
+    shared(args.rounds)
     if args.gemm:
         products(args.gemm, args.rounds)
 
