@@ -21,7 +21,7 @@ std::unique_ptr<Engine> make_engine(const CacheMachine& machine,
 std::unique_ptr<Engine> make_packed_engine(const CacheMachine& machine,
                                            const std::vector<CacheLevel>& levels, Part part,
                                            Isa isa) {
-    return std::make_unique<Simulation<PackedCaches>>(machine, levels, part, isa);
+    return std::make_unique<Simulation<PackedCaches>>(machine, levels, part, part, isa);
 }
 
 }  // namespace memgauge::cache

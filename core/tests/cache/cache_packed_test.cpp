@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,12 +75,18 @@ void carry_out(cache::Engine& engine, const Deed& deed) {
     }
 }
 
-std::string counted(cache::Engine& engine, std::size_t levels) {
+std::string counted(std::span<const std::unique_ptr<cache::Engine>> engines, std::size_t levels) {
     CacheCounts counts;
     counts.levels.resize(levels);
     counts.stream_read_bytes.resize(most_streams);
-    engine.add_to(counts);
+    for (const auto& engine : engines) engine->add_to(counts);
     return text_of(counts);
+}
+
+bool part_in_two(const Trace& trace, const std::vector<CacheLevel>& levels) {
+    return std::ranges::all_of(levels, [&](const CacheLevel& level) {
+        return cache::sets_of(level, trace.machine) % 2 == 0;
+    });
 }
 
 // After each deed.
@@ -93,13 +100,18 @@ std::vector<std::string> meant(const Trace& trace) {
     return all;
 }
 
-void check(const Trace& trace, const std::vector<CacheLevel>& levels, Isa isa,
+void check(const Trace& trace, const std::vector<CacheLevel>& levels, Isa isa, unsigned parts,
            const std::vector<std::string>& wanted) {
     CAPTURE(to_string(isa));
-    const auto engine = cache::make_packed_engine(trace.machine, levels, {}, isa);
+    CAPTURE(parts);
+    std::vector<std::unique_ptr<cache::Engine>> engines;
+    for (unsigned i = 0; i < parts; ++i) {
+        const cache::Part part{.index = i, .count = parts};
+        engines.push_back(cache::make_packed_engine(trace.machine, levels, part, isa));
+    }
     for (std::size_t i = 0; i < trace.deeds.size(); ++i) {
-        carry_out(*engine, trace.deeds[i]);
-        REQUIRE_MESSAGE(counted(*engine, levels.size()) == wanted[i], text_of(trace));
+        for (const auto& engine : engines) carry_out(*engine, trace.deeds[i]);
+        REQUIRE_MESSAGE(counted(engines, levels.size()) == wanted[i], text_of(trace));
     }
 }
 
@@ -108,6 +120,7 @@ void check(const Trace& trace, const std::vector<CacheLevel>& levels, Isa isa,
 TEST_CASE("packed sets count as the plain model does, whatever they are compiled for") {
     std::array<unsigned, 8> shapes{};
     unsigned remainders = 0;
+    unsigned parted = 0;
     for (std::uint64_t seed = 0; seed < traces; ++seed) {
         CAPTURE(seed);
         const Trace trace = packed_trace(seed);
@@ -119,10 +132,16 @@ TEST_CASE("packed sets count as the plain model does, whatever they are compiled
             return !std::has_single_bit(cache::sets_of(level, trace.machine));
         });
         const std::vector<std::string> wanted = meant(trace);
-        for (const Isa isa : cache::packed_isas()) check(trace, levels, isa, wanted);
+        const bool parts = part_in_two(trace, levels);
+        parted += parts;
+        for (const Isa isa : cache::packed_isas()) {
+            check(trace, levels, isa, 1, wanted);
+            if (parts) check(trace, levels, isa, 2, wanted);
+        }
     }
     CHECK(std::ranges::all_of(shapes, [](unsigned count) { return count > traces / 100; }));
     CHECK(remainders > traces / 10);
+    CHECK(parted > traces / 10);
 }
 
 }  // namespace memgauge::test

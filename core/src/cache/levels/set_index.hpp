@@ -21,14 +21,9 @@ public:
 
     [[nodiscard]] bool is_masked() const { return masked_; }
 
-    // Where is_masked().
-    [[nodiscard, gnu::always_inline]] std::size_t masked(Line number) const {
-        return number & mask_;
-    }
-
     [[nodiscard, gnu::always_inline]] std::size_t of(Line number,
                                                      const LineNumbers& numbers) const {
-        return masked_ ? masked(number) : remainder(numbers.line(number));
+        return masked_ ? number & mask_ : remainder(numbers.line(number));
     }
 
 private:

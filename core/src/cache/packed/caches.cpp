@@ -50,7 +50,7 @@ std::vector<Isa> packed_isas() {
 }
 
 PackedCaches::PackedCaches(const CacheMachine& machine, const std::vector<CacheLevel>& levels,
-                           Isa isa)
-    : state_(machine, levels), calls_(calls_for(isa, state_.shape)) {}
+                           Part part, Isa isa)
+    : state_(machine, levels, part), calls_(calls_for(isa, state_.shape)) {}
 
 }  // namespace memgauge::cache

@@ -21,7 +21,8 @@ public:
     static constexpr bool sectored = true;
     static constexpr bool one_core = true;
 
-    PackedCaches(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Isa isa);
+    PackedCaches(const CacheMachine& machine, const std::vector<CacheLevel>& levels, Part part,
+                 Isa isa);
 
     Outcome use(unsigned /*core*/, Piece piece, Cause cause, bool store) {
         return calls_->use(state_, piece, cause, store);
@@ -65,7 +66,7 @@ public:
 
 private:
     [[nodiscard]] const Word* words(std::size_t level, std::size_t set) const {
-        return state_.levels[level].words.get() + set * state_.levels[level].words_in_set;
+        return state_.levels[level].set_at(set);
     }
 
     PackedState state_;

@@ -25,7 +25,7 @@ public:
 
     [[gnu::always_inline]] Outcome use(unsigned /*core*/, Piece piece, Cause cause, bool store) {
         PackedLevel& level = state_.levels[0];
-        Word* const set = set_at(level, level.index.masked(piece.line));
+        Word* const set = masked_set(level, piece.line);
         const Word key = key_of(piece.line);
         const Word wanted = store ? changed_bits(piece.sector) : 0;
         const Outcome hit{Effect::none, reinterpret_cast<Set>(set)};
@@ -98,7 +98,7 @@ public:
     // Puts a line that level 1 has in front of its set.
     [[gnu::always_inline]] void touch(Line line) {
         const PackedLevel& level = state_.levels[0];
-        Word* const set = set_at(level, level.index.masked(line));
+        Word* const set = masked_set(level, line);
         const Word key = key_of(line);
         if ((*set & line_mask) == key) return;
         const unsigned found = ways_of(level, set, key);
@@ -114,14 +114,15 @@ private:
     static constexpr Word line_mask = ~((Word{1} << mark_bits) - 1);
     static constexpr Word all_changed = (Word{1} << shape.sectors) - 1;
 
-    [[nodiscard, gnu::always_inline]] static Word* set_at(const PackedLevel& level,
-                                                          std::size_t index) {
-        return level.words.get() + index * (shape.wide ? level.words_in_set : words_together);
-    }
-
     // Where the set of a line begins.
+    [[nodiscard, gnu::always_inline]] static Word* masked_set(const PackedLevel& level, Line line) {
+        if constexpr (!shape.whole) return level.masked_set(line);
+        const std::size_t set = line & level.kept_mask;
+        return level.words.get() + set * (shape.wide ? level.words_in_set : words_together);
+    }
     [[nodiscard, gnu::always_inline]] Word* set_of(const PackedLevel& level, Line line) const {
-        return set_at(level, level.index.of(line, state_.numbers));
+        if (shape.independent || level.index.is_masked()) return masked_set(level, line);
+        return level.set_at(level.index.of(line, state_.numbers));
     }
 
     [[nodiscard]] static bool is_exclusive(const PackedLevel& level) {
@@ -370,19 +371,20 @@ inline constexpr PackedCalls packed_calls_of{
         }};
 
 template <class Words, unsigned sectors, bool wide>
-const PackedCalls* packed_calls(bool independent) {
-    return independent ? &packed_calls_of<Words, PackedShape{sectors, wide, true}>
-                       : &packed_calls_of<Words, PackedShape{sectors, wide, false}>;
+const PackedCalls* packed_calls(PackedShape shape) {
+    if (!shape.independent)
+        return &packed_calls_of<Words, PackedShape{sectors, wide, false, false}>;
+    return shape.whole ? &packed_calls_of<Words, PackedShape{sectors, wide, true, true}>
+                       : &packed_calls_of<Words, PackedShape{sectors, wide, true, false}>;
 }
 
 template <class Words>
 const PackedCalls* packed_calls(PackedShape shape) {
     if (shape.sectors == 1) {
-        return shape.wide ? packed_calls<Words, 1, true>(shape.independent)
-                          : packed_calls<Words, 1, false>(shape.independent);
+        return shape.wide ? packed_calls<Words, 1, true>(shape)
+                          : packed_calls<Words, 1, false>(shape);
     }
-    return shape.wide ? packed_calls<Words, 2, true>(shape.independent)
-                      : packed_calls<Words, 2, false>(shape.independent);
+    return shape.wide ? packed_calls<Words, 2, true>(shape) : packed_calls<Words, 2, false>(shape);
 }
 
 }  // namespace memgauge::cache

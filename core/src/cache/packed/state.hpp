@@ -35,7 +35,16 @@ struct PackedLevel {
 
     [[nodiscard]] LevelCounts& counts() { return counted; }
 
-    [[nodiscard]] std::span<Word> all() const { return {words.get(), sets * words_in_set}; }
+    [[nodiscard]] std::span<Word> all() const { return {words.get(), sets << set_shift}; }
+
+    // Where a set of the part begins.
+    [[nodiscard, gnu::always_inline]] Word* set_at(std::size_t set) const {
+        return words.get() + ((set & kept) << set_shift);
+    }
+    // The same by a line, where index.is_masked().
+    [[nodiscard, gnu::always_inline]] Word* masked_set(Line line) const {
+        return words.get() + (std::size_t{line & kept_mask} << set_shift);
+    }
 
     // Calls each(word) for each way.
     template <class Each>
@@ -49,7 +58,12 @@ struct PackedLevel {
     std::unique_ptr<Word[], Free> words;
     SetIndex index;
     std::size_t sets = 0;
-    unsigned words_in_set = 0;  // 16, or 32 where there are more ways
+    // Of sets parted over few threads, a power of two, only those of the part are kept, one behind
+    // the other: what is simulated stays small.
+    std::size_t kept = ~std::size_t{0};  // bits of a set's number that count
+    Line kept_mask = 0;                  // of a line's
+    unsigned set_shift = 0;              // words from one number to the next: 2 to this power
+    unsigned words_in_set = 0;           // 16, or 32 where there are more ways
     unsigned ways = 0;
     unsigned ways_mask = 0;  // a bit for each
     Word heeded = 0;         // bits of a line that must not go without a word
@@ -59,12 +73,15 @@ struct PackedLevel {
 // What is known of the levels when their code is compiled.
 struct PackedShape {
     unsigned sectors = 1;
-    bool wide = false;        // some level has more than 16 ways
-    bool independent = true;  // no level is inclusive or exclusive
+    bool wide = false;  // some level has more than 16 ways
+    // No level is inclusive or exclusive, and all have a power of two of sets.
+    bool independent = true;
+    bool whole = true;  // these, and all sets are in the part
 };
 
 struct PackedState {
-    PackedState(const CacheMachine& machine, const std::vector<CacheLevel>& levels_of);
+    PackedState(const CacheMachine& machine, const std::vector<CacheLevel>& levels_of,
+                Part part = {});
 
     [[nodiscard]] std::span<PackedLevel> in_use() { return {levels.data(), count}; }
     // As Level's; see loops/warp.hpp.
