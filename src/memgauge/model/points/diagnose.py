@@ -52,7 +52,7 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Memory that each generator walks over; 0: arithmetic only."""
     passes: int | None = None
     """Rounds wanted."""
-    may_end_early: bool = False
+    may_end_early: bool | None = None
     """Whether fewer suffice once the treatment is decided: the user named no number of rounds."""
     runs_in_a_pass: int | None = None
     """How often the program runs in each pass."""
