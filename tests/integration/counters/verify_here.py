@@ -68,7 +68,7 @@ class Feeding:
         self._settings = settings
         self._tree = tree
         self._regions = 0
-        self._most: dict[str, int] = {}
+        self._most: dict[tuple[object, ...], int] = {}
         known = load("perf", this_host()).events()
         self.events = {e.quantity: e for e in known if e.quantity in WAYS}
 
@@ -91,16 +91,19 @@ class Feeding:
                 share = self._settings.factors.get(cpu, 1.0) / (
                     1 if self._settings.twice else places
                 )
-                calls += round(self._counted(quantity, due[quantity]) * share / CALL_BYTES)
+                calls += round(self._counted(moved, quantity, due[quantity]) * share / CALL_BYTES)
             make = self._tree.read if quantity == "read_bytes" else self._tree.write
             make(calls, cpu)
 
-    def _counted(self, quantity: str, due: int) -> int:
-        """Bytes of a region, with the wraps that were asked for."""
-        self._most.setdefault(quantity, due)
-        self._most[quantity] = max(due, self._most[quantity])
+    def _counted(self, moved: Moved, quantity: str, due: int) -> int:
+        """Bytes of a region, with the wraps that were asked for.
+
+        Regions last equally long, so that each load moves other bytes: its largest region counts.
+        """
+        key = (quantity, moved.place, moved.load)
+        self._most[key] = max(due, self._most.get(key, 0))
         share = self._settings.wraps_at
-        return due % max(1, int(self._most[quantity] * share)) if share else due
+        return due % max(1, int(self._most[key] * share)) if share else due
 
 
 def _places(event: Event, socket: int) -> tuple[int, int]:
