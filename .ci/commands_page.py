@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 
 import click
+from man_pages import subcommands
 
 from memgauge.commands.root import root
 
@@ -26,11 +27,8 @@ def sections(command: click.Command, name: str, parent: click.Context | None) ->
         max_content_width=WIDTH,
     )
     yield from (f"## {name}", "", "```text", command.get_help(context), "```", "")
-    if isinstance(command, click.Group):
-        for sub in command.list_commands(context):
-            made = command.get_command(context, sub)
-            if made is not None:
-                yield from sections(made, f"{name} {sub}", context)
+    for sub, made in subcommands(command, context):
+        yield from sections(made, f"{name} {sub}", context)
 
 
 if __name__ == "__main__":

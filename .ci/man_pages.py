@@ -44,15 +44,17 @@ def pages_of(
 ) -> Iterator[tuple[str, str]]:
     """Name and page of a command and of all its subcommands."""
     context = click.Context(command, info_name=name.rpartition(" ")[2], parent=parent)
-    found = []
-    if isinstance(command, click.Group):
-        for sub in command.list_commands(context):
-            made = command.get_command(context, sub)
-            if made is not None:
-                found.append((sub, made))
+    found = subcommands(command, context)
     yield name, "\n".join(page(command, name, context, found)) + "\n"
     for sub, made in found:
         yield from pages_of(made, f"{name} {sub}", context)
+
+
+def subcommands(command: click.Command, context: click.Context) -> list[tuple[str, click.Command]]:
+    """Those of a group, with their names; of a single command none."""
+    names = command.list_commands(context) if isinstance(command, click.Group) else []
+    made = [(name, command.get_command(context, name)) for name in names]
+    return [(name, sub) for name, sub in made if sub is not None]
 
 
 def page(

@@ -7,7 +7,7 @@ is the one that the others are compared with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
@@ -28,11 +28,12 @@ CLOSE = 0.02
 """Of the ratio: up to here two routes are reported to agree."""
 RATE = 1e-6
 """Bytes a second to MB/s, STREAM's unit."""
-_WAYS: dict[str, tuple[Quantity, ...]] = {
+WAYS: dict[str, tuple[Quantity, ...]] = {
     "reads": (READS,),
     "writes": (WRITES,),
     "reads and writes": (READS, WRITES, BOTH),
 }
+"""In which routes are compared, with the quantities that add up to each."""
 
 
 class RoutePair(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,8 +78,8 @@ def ratio_to_first(one: HardwareBandwidth, every: Sequence[HardwareBandwidth]) -
 
 
 def _pairs(name: str, first: HardwareBandwidth, other: HardwareBandwidth) -> Iterator[RoutePair]:
-    for way, quantities in _WAYS.items():
-        if not (_counts_all(first, quantities) and _counts_all(other, quantities)):
+    for way, quantities in WAYS.items():
+        if not all(counts_all(_quantities(one), quantities) for one in (first, other)):
             continue
         regions = zip(
             rates_of_regions(first, quantities), rates_of_regions(other, quantities), strict=True
@@ -98,10 +99,19 @@ def _pairs(name: str, first: HardwareBandwidth, other: HardwareBandwidth) -> Ite
         )
 
 
-def _counts_all(found: HardwareBandwidth, quantities: Sequence[Quantity]) -> bool:
-    """Whether nothing is missing of what is added up: a sum may also be counted as one."""
-    counted = {counter.quantity for counter in found.counts.counters}
-    return {READS, WRITES} & set(quantities) <= counted or (BOTH in quantities and BOTH in counted)
+def counts_all(counted: Collection[Quantity], quantities: Collection[Quantity]) -> bool:
+    """Whether nothing is missing of what is added up: a sum may also be counted as one.
+
+    Args:
+        counted: Quantities that a route counts.
+        quantities: Those of one of `WAYS`.
+    """
+    apart = {READS, WRITES} & set(quantities)
+    return apart <= set(counted) or (BOTH in quantities and BOTH in counted)
+
+
+def _quantities(found: HardwareBandwidth) -> set[Quantity]:
+    return {counter.quantity for counter in found.counts.counters}
 
 
 def route_tables(every: Sequence[HardwareBandwidth]) -> list[Table]:

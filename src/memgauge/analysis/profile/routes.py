@@ -12,19 +12,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.counters.routes import CLOSE
+from memgauge.analysis.counters.routes import CLOSE, WAYS, counts_all
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.section import Cell, Column, Table, Verdict
-from memgauge.model.counting.events import MEMORY_TRAFFIC, Quantity, added_up
+from memgauge.model.counting.events import MEMORY_TRAFFIC, added_up
 
 COVERED = 0.99
 """Of a bin: below, a track is not known in it."""
-_WAYS: dict[str, tuple[Quantity, ...]] = {
-    "reads": ("read_bytes",),
-    "writes": ("write_bytes",),
-    "reads and writes": ("read_bytes", "write_bytes", "traffic_bytes"),
-}
-_APART: frozenset[Quantity] = frozenset({"read_bytes", "write_bytes"})
 
 
 class RouteTotal(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,9 +84,8 @@ def _total(back_end: str, tracks: Sequence[Traced], bins: Sequence[int]) -> Rout
     counted = {traced.track.quantity for traced in tracks}
 
     def total(way: str) -> float | None:
-        wanted = _WAYS[way]
-        whole = set(wanted) & _APART <= counted
-        if not whole and not ("traffic_bytes" in wanted and "traffic_bytes" in counted):
+        wanted = WAYS[way]
+        if not counts_all(counted, wanted):
             return None
         mine = [traced for traced in tracks if traced.track.quantity in wanted]
         return math.fsum(t.sums[at + 1] - t.sums[at] for t in mine for at in bins)
@@ -106,7 +99,7 @@ def _total(back_end: str, tracks: Sequence[Traced], bins: Sequence[int]) -> Rout
 
 
 def _ways(route: RouteTotal) -> dict[str, float | None]:
-    return dict(zip(_WAYS, (route.read_bytes, route.write_bytes, route.traffic_bytes), strict=True))
+    return dict(zip(WAYS, (route.read_bytes, route.write_bytes, route.traffic_bytes), strict=True))
 
 
 def route_table(timeline: Timeline) -> list[Table]:
@@ -116,7 +109,7 @@ def route_table(timeline: Timeline) -> list[Table]:
         return []
     first, *others = found.routes
     rows: list[list[Cell]] = []
-    for way in _WAYS:
+    for way in WAYS:
         values = [_ways(route)[way] for route in found.routes]
         if any(value is not None for value in values):
             ratios = [_over(value, values[0]) for value in values[1:]]
@@ -155,7 +148,7 @@ def route_verdicts(timeline: Timeline) -> Iterator[Verdict]:
     for other in others:
         ratios = {
             way: ratio
-            for way in _WAYS
+            for way in WAYS
             if (ratio := _over(_ways(other)[way], _ways(first)[way])) is not None
         }
         if not ratios:

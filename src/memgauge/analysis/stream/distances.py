@@ -12,11 +12,9 @@ from memgauge.analysis.section import Axis, Chart, Column, Rule, Series, Table, 
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.ratios import ratio
-from memgauge.analysis.stream.figures import TUNED, KernelResult
+from memgauge.analysis.stream.figures import JUDGED_KERNELS, TUNED, KernelResult
 from memgauge.model.units import format_bytes, format_count
 
-JUDGED_KERNELS = ("triad", "copy", "read")
-"""The first of these that was measured is put in words."""
 MOST_RULES = 1
 """More curves without prefetch would be labels over each other; the table has them."""
 

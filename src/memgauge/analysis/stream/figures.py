@@ -15,6 +15,8 @@ from memgauge.model.points.stream import StreamActual, StreamRequested
 from memgauge.model.records import Point
 
 STANDARD, TUNED = "standard", "tuned"
+JUDGED_KERNELS = ("triad", "copy", "read")
+"""Of a comparison within a run, the first of these that was measured is put in words."""
 HEADLINE_KERNEL = "triad"
 """By which STREAM results are compared."""
 LEAST_SAMPLES = 10

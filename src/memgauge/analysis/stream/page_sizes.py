@@ -12,11 +12,8 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.stream.charts import kernel_bars
-from memgauge.analysis.stream.figures import KernelResult
+from memgauge.analysis.stream.figures import JUDGED_KERNELS, KernelResult
 from memgauge.model.units import format_count
-
-JUDGED_KERNELS = ("triad", "copy", "read")
-"""The first of these that was measured is put in words; STREAM's own verdict is by triad."""
 
 
 class PageResult(msgspec.Struct, frozen=True, kw_only=True):
