@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memgauge.model.termination import Terminated
-from memgauge.system.programs.exit_with_parent import kill_tree
-from memgauge.system.programs.program import lives, send, tree_of
+from memgauge.system.programs.ending import await_end, kill_tree
+from memgauge.system.programs.program import send, tree_of
 
 ENDING = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP})
 PASSED_ON = frozenset({signal.SIGUSR1, signal.SIGUSR2})
@@ -76,10 +75,7 @@ class _Passing(threading.Thread):
         """Stop, and wait for the thread and for all processes that were asked to end."""
         self._over.set()
         self.join()
-        until = time.monotonic() + _OUTLIVING_S
-        while (left := [pid for pid in self._told if lives(pid)]) and time.monotonic() < until:
-            time.sleep(_POLL_S)
-        send(signal.SIGKILL, left)
+        await_end(self._told, _OUTLIVING_S)
 
     def _take(self, number: int, *, by_terminal: bool) -> None:
         if number not in ENDING:

@@ -27,7 +27,8 @@ from memgauge.model.errors import (
 from memgauge.model.termination import Terminated
 from memgauge.model.text import plain, quoted
 from memgauge.simulation.signals import ENDING, passing_on
-from memgauge.system.programs.exit_with_parent import exit_with_parent, kill_tree
+from memgauge.system.programs.ending import kill_tree
+from memgauge.system.programs.exit_with_parent import exit_with_parent
 from memgauge.system.programs.program import Ended, candidates, check_startable, find_program
 
 OPTIONS = ("--command-line-only=yes", "--vgdb=no")

@@ -7,7 +7,6 @@ so that it can be ended when it takes too long.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 from collections.abc import Iterator
 
@@ -15,10 +14,12 @@ import msgspec
 
 from memgauge.model.records import AnyRecord, Simulated, SimulatedLevel, SimulatedMachine, Warning
 from memgauge.model.simulated_program import SimulatedProgram
+from memgauge.system.programs.ending import end_tree
 from memgauge.system.programs.interpreter import isolated
-from memgauge.system.programs.program import find_program, send, tree_of
+from memgauge.system.programs.program import find_program
 
 REMEDY = "install valgrind, or give more time with --simulate-up-to"
+_ENDING_S = 5.0
 
 
 class _Document(msgspec.Struct):
@@ -50,12 +51,8 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
         return
     finally:
         if running.poll() is None:
-            send(signal.SIGTERM, reversed(tree_of(running.pid)))
-            try:
-                running.wait(5.0)
-            except subprocess.TimeoutExpired:
-                send(signal.SIGKILL, tree_of(running.pid))
-                running.wait()
+            end_tree(running.pid, _ENDING_S)
+            running.wait()
     try:
         program = msgspec.json.decode(printed, type=_Document).program
     except msgspec.DecodeError:

@@ -17,7 +17,8 @@ from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.model.text import plain, quoted
 from memgauge.system.environment.clock import stamp_clock
-from memgauge.system.programs.program import Ended, Program, send, tree_of
+from memgauge.system.programs.ending import end_tree
+from memgauge.system.programs.program import Ended, Program
 
 PR_SET_THP_DISABLE = 41
 TAIL_CHARACTERS = 2000
@@ -75,7 +76,8 @@ class ProgramRuns:
                 ended = _end_of(program)
                 end_ns = self._clock_ns()
             except BaseException:
-                _kill(program)
+                end_tree(program.pid, _ENDING_S)
+                program.wait(_ENDING_S)
                 raise
             finally:
                 program.close()
@@ -142,15 +144,6 @@ def _end_of(program: Program) -> Ended:
     while (ended := program.wait(1.0)) is None:
         pass
     return ended
-
-
-def _kill(program: Program) -> None:
-    """The program and all it started: asked first, then killed."""
-    processes = tree_of(program.pid)
-    send(signal.SIGTERM, processes)
-    if program.wait(_ENDING_S) is None:
-        send(signal.SIGKILL, processes)
-        program.wait(_ENDING_S)
 
 
 def _tail(output: bytes) -> str:

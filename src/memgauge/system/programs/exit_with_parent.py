@@ -7,15 +7,14 @@ ends, the kernel closes that end. The waiting process also removes the program's
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from memgauge.system.programs.ending import kill_tree
 from memgauge.system.programs.interpreter import isolated
-from memgauge.system.programs.program import send, tree_of
 from memgauge.system.programs.work_directory import remove_left
 
 _MODULE = "memgauge.system.programs.exit_with_parent"
@@ -47,11 +46,6 @@ def exit_with_parent(pid: int, directory: Path | None = None) -> Iterator[None]:
     finally:
         if holder is not None:
             holder.communicate(LET_GO)
-
-
-def kill_tree(pid: int) -> None:
-    """Kill a process and its descendants."""
-    send(signal.SIGKILL, tree_of(pid))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from memgauge.system.programs import exit_with_parent as exiting
+from memgauge.system.programs.ending import kill_tree
 from memgauge.system.programs.program import lives, tree_of
 
 HOLDER = (
@@ -25,7 +26,7 @@ def shell() -> Iterator[subprocess.Popen[bytes]]:
     while len(tree_of(process.pid)) < 2:
         time.sleep(0.01)
     yield process
-    exiting.kill_tree(process.pid)
+    kill_tree(process.pid)
     process.wait()
 
 
