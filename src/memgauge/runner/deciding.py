@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memgauge.analysis.diagnose.deciding import decided, next_look
 from memgauge.runner.point_progress import PointProgress
 
 
@@ -12,7 +11,8 @@ class Deciding:
     """Looks after a few numbers of rounds that are fixed in advance."""
 
     def __init__(self) -> None:
-        self._due = next_look(0)
+        self._due: int | None = None
+        """None: there was no point that may end early."""
 
     def look(self, tracked: Sequence[PointProgress]) -> None:
         """Let points that are decided get no more rounds, and those measured with them.
@@ -21,7 +21,14 @@ class Deciding:
             tracked: All points.
         """
         open_ = [one for one in tracked if one.may_end_early]
-        rounds = max((one.history.taken for one in open_), default=0)
+        if not open_:
+            return
+        # Only a diagnosis pays for loading its analysis.
+        from memgauge.analysis.diagnose.deciding import decided, next_look
+
+        if self._due is None:
+            self._due = next_look(0)
+        rounds = max(one.history.taken for one in open_)
         if rounds < self._due:
             return
         while self._due <= rounds:
