@@ -41,7 +41,7 @@ class PointProgress:
         self.point = point
         self.history = History(point)
         samples = list(samples)
-        self.may_end_early = AnyActual.of(point.actual).may_end_early
+        self.may_end_early = bool(AnyActual.of(point.actual).may_end_early)
         self.samples: list[Sample] = samples if self.may_end_early else []
         """Of a point that may end early: what decides it."""
         for sample in samples:

@@ -28,8 +28,8 @@ class AnyActual(Facts, frozen=True, kw_only=True):
     """device...: a GPU stamps the time itself."""
     passes: int | None = None
     """So many whole walks are timed; None: not decided by the experiment."""
-    may_end_early: bool = False
-    """Whether fewer suffice if the analysis finds that they decide."""
+    may_end_early: bool | None = None
+    """Whether fewer suffice if the analysis finds that they decide; None: they do not."""
     regions: int | None = None
     """So many counted regions suffice, however few repetitions they hold. 0: the point is not
     measured at all. None: not decided by the experiment."""
