@@ -24,6 +24,8 @@ from memgauge.model.units import format_bytes
 from memgauge.references.library import PREFIX, Reference
 
 SUSTAINED = "90th percentile of speed"
+MEDIAN = "median"
+"""Of the speed, where samples are too few for an interval of its 90th percentile."""
 BEST = "best of N passes"
 """How STREAM makes its figure; of whole passes over the arrays only."""
 
@@ -61,6 +63,23 @@ class Comparable(msgspec.Struct, frozen=True, kw_only=True):
     """What was requested, and what was in effect."""
     of_runs: tuple[float, ...] = ()
     """Of a side of several runs: the figure of each; the estimate is then their geometric mean."""
+    median: Estimate | None = None
+    """Of a 90th percentile of speed: what stands beside a partner that has a median only."""
+    medians_of_runs: tuple[float, ...] = ()
+    """As `of_runs`, of the medians."""
+
+    def as_median(self) -> "Comparable":
+        """The median of the same samples, where it is known; else the figure itself."""
+        if self.median is None:
+            return self
+        return msgspec.structs.replace(
+            self,
+            statistic=MEDIAN,
+            estimate=self.median,
+            of_runs=self.medians_of_runs,
+            median=None,
+            medians_of_runs=(),
+        )
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,11 +183,14 @@ def without_interval(value: float) -> Estimate:
 
 def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
     """None where nothing was measured."""
+    median = None
     if point.role == "pass":
         name, statistic = point.point.removesuffix("/pass"), BEST
         estimate = without_interval(summary.passes.best_gb_per_s) if summary.passes else None
     else:
-        name, statistic, estimate = point.point, SUSTAINED, summary.sustained
+        name, statistic, estimate = point.point, MEDIAN, summary.sustained
+        if summary.statistic == "p90":
+            statistic, median = SUSTAINED, summary.median
     if estimate is None:
         return None
     return Comparable(
@@ -181,6 +203,7 @@ def _of_point(point: Point, summary: PointSummary) -> Comparable | None:
         regime=_kind(summary),
         pingpong_ns=summary.pingpong_ns,
         facts=point.requested | point.actual,
+        median=median,
     )
 
 

@@ -1,7 +1,7 @@
 """Which figures of two sources are partners, and which have none.
 
 Figures of one name are partners; of several regimes those of the same kind, or at a like distance
-on the same machine. Of several statistics the one that both have.
+on the same machine. Of several statistics the one that both have: beside a median stands the median.
 """
 
 import math
@@ -10,7 +10,13 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.comparison.figures import SUSTAINED, Comparable, Source, is_one_machine
+from memgauge.analysis.comparison.figures import (
+    MEDIAN,
+    SUSTAINED,
+    Comparable,
+    Source,
+    is_one_machine,
+)
 from memgauge.analysis.figures.regimes import LEAST_RATIO
 
 NOT_IN_EVERY_RUN = "not in every run"
@@ -40,9 +46,17 @@ def pair_up(baseline: Source, other: Source) -> list[tuple[Comparable, Comparabl
             key = (one.name, one.regime)
             if one.unit == offer.unit and _same_regime(one, offer, same_machine=same_machine):
                 known = found.get(key)
-                if known is None or _likeness(one, offer) > _likeness(*known):
-                    found[key] = (one, offer)
+                partners = alike(one, offer)
+                if known is None or _likeness(*partners) > _likeness(*known):
+                    found[key] = partners
     return list(found.values())
+
+
+def alike(one: Comparable, other: Comparable) -> tuple[Comparable, Comparable]:
+    """Both, as medians where one is a median and the other's is known."""
+    if MEDIAN in {one.statistic, other.statistic}:
+        return one.as_median(), other.as_median()
+    return one, other
 
 
 def _likeness(one: Comparable, other: Comparable) -> int:

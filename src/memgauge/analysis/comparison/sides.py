@@ -7,8 +7,9 @@ from typing import TypeVar
 
 import msgspec
 
-from memgauge.analysis.comparison.figures import Comparable, Source, without_interval
+from memgauge.analysis.comparison.figures import MEDIAN, Comparable, Source, without_interval
 from memgauge.analysis.comparison.partners import pair_up
+from memgauge.analysis.statistics.estimate import Estimate
 
 Key = tuple[str, str]
 """Name and regime of a figure."""
@@ -27,7 +28,9 @@ def side_of(runs: Sequence[Source]) -> Source:
     kept: list[list[Comparable]] = []
     for one in first.comparables:
         mine = [one, *(found[_key(one)] for found in partners if _key(one) in found)]
-        if len(mine) == len(runs) and all(each.statistic == one.statistic for each in mine):
+        if any(each.statistic == MEDIAN for each in mine):
+            mine = [each.as_median() for each in mine]
+        if len(mine) == len(runs) and len({each.statistic for each in mine}) == 1:
             kept.append(mine)
     machines = {run.machine_id for run in runs}
     return Source(
@@ -63,14 +66,21 @@ def _key(one: Comparable) -> Key:
 def _mean(figures: Sequence[Comparable]) -> Comparable:
     """The geometric mean, of which ratios are means of ratios; 0 where one is not above zero."""
     values = tuple(one.estimate.value for one in figures)
-    usable = all(math.isfinite(value) and value > 0 for value in values)
-    middle = math.exp(fmean(map(math.log, values))) if usable else 0.0
+    medians = tuple(one.median.value for one in figures if one.median is not None)
+    has_medians = len(medians) == len(figures)
     return msgspec.structs.replace(
         figures[0],
-        estimate=without_interval(middle),
+        estimate=_middle(values),
         facts=_in_common([one.facts for one in figures]),
         of_runs=values,
+        median=_middle(medians) if has_medians else None,
+        medians_of_runs=medians if has_medians else (),
     )
+
+
+def _middle(values: Sequence[float]) -> Estimate:
+    usable = all(math.isfinite(value) and value > 0 for value in values)
+    return without_interval(math.exp(fmean(map(math.log, values))) if usable else 0.0)
 
 
 def _in_common(known: Sequence[dict[str, Known]]) -> dict[str, Known]:

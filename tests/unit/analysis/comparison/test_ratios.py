@@ -9,6 +9,7 @@ from tests.unit.analysis.runs import records, start, system
 
 from memgauge.analysis.comparison.figures import (
     BEST,
+    MEDIAN,
     SUSTAINED,
     Comparable,
     Source,
@@ -280,6 +281,20 @@ def test_a_like_statistic_is_preferred() -> None:
     assert compare_two(ours, ours).rows[0].statistic == SUSTAINED
     assert compare_two(ours, published).rows[0].ratio.value == 0.5
     assert compare_two(ours, mean).rows[0].statistic == f"{SUSTAINED} against mean"
+
+
+def test_beside_a_median_stands_the_median() -> None:
+    """A run with few samples has no 90th percentile; the other's would be faster by the noise."""
+    few = source([comparable("f", Estimate(9.0, 8.5, 9.5), statistic=MEDIAN)])
+    many = source([comparable("f", Estimate(10.0, 9.9, 10.1), median=Estimate(9.1, 9.0, 9.2))])
+    for pair in (compare_two(few, many), compare_two(many, few)):
+        (row,) = pair.rows
+        assert row.statistic == MEDIAN
+        assert sorted([row.baseline.value, row.other.value]) == [9.0, 9.1]
+        assert row.outcome == "same"
+    assert compare_two(many, many).rows[0].statistic == SUSTAINED
+    unknown = source([comparable("f", Estimate(10.0, 9.9, 10.1))])
+    assert compare_two(few, unknown).rows[0].statistic == f"{MEDIAN} against {SUSTAINED}"
 
 
 def test_facts_that_differ_are_told() -> None:

@@ -13,7 +13,14 @@ import pytest
 from tests.unit.analysis.comparison.test_ratios import comparable, source
 
 from memgauge.analysis.comparison.document import comparison_document
-from memgauge.analysis.comparison.figures import BEST, Source, of_reference, without_interval
+from memgauge.analysis.comparison.figures import (
+    BEST,
+    MEDIAN,
+    SUSTAINED,
+    Source,
+    of_reference,
+    without_interval,
+)
 from memgauge.analysis.comparison.partners import NOT_IN_EVERY_RUN, NOT_IN_EVERY_RUN_THERE
 from memgauge.analysis.comparison.ratios import compare, compare_two
 from memgauge.analysis.comparison.report import report_of
@@ -184,6 +191,33 @@ def test_other_statistics_and_published_figures_are_not_judged() -> None:
     assert {row.outcome for row in compare_two(earlier, best).rows} == {"not known"}
     published = msgspec.structs.replace(runs(21, 1)[0], published=True)
     assert {row.outcome for row in compare_two(earlier, published).rows} == {"not known"}
+
+
+def test_a_side_of_which_one_run_has_a_median_is_of_medians() -> None:
+    figures = [(10.0, 9.0), (10.2, 9.2), (9.3, None)]
+    sources = [
+        source(
+            [
+                comparable(
+                    "stream/f",
+                    without_interval(value),
+                    statistic=MEDIAN if median is None else SUSTAINED,
+                    median=None if median is None else without_interval(median),
+                )
+            ],
+            name=str(at),
+        )
+        for at, (value, median) in enumerate(figures)
+    ]
+    for order in (sources, sources[::-1]):
+        (found,) = side_of(order).comparables
+        assert found.statistic == MEDIAN
+        assert sorted(found.of_runs) == [9.0, 9.2, 9.3]
+    percentiles = side_of(sources[:2])
+    (row,) = compare_two(percentiles, side_of(sources[1:])).rows
+    assert row.statistic == MEDIAN
+    assert row.baseline.value == pytest.approx(math.sqrt(9.0 * 9.2))
+    assert percentiles.comparables[0].of_runs == (10.0, 10.2)
 
 
 def test_zero_and_infinite_figures_are_not_judged() -> None:
