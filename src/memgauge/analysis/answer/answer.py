@@ -9,6 +9,7 @@ from memgauge.analysis.answer.latency import caches_line, latency_line, loaded_l
 from memgauge.analysis.answer.next_steps import next_steps
 from memgauge.analysis.answer.published import published_lines
 from memgauge.analysis.answer.quality import quality_of
+from memgauge.analysis.answer.statistics import statistic_line
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Answer, Section, Verdict
 
@@ -20,6 +21,7 @@ LINES = (
     tlb_line,
     scaling_line,
     published_lines,
+    statistic_line,
 )
 
 

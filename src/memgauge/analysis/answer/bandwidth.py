@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.answer.statistics import median_words
 from memgauge.analysis.figures.gpu_points import gpu_name, gpu_of
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.scaling import Scaling
@@ -76,15 +77,14 @@ def _regimes(lead: KernelResult, results: Sequence[KernelResult]) -> list[Kernel
 def _line(label: str, lead: KernelResult, results: Sequence[KernelResult]) -> AnswerLine:
     alike = beside(lead, results)
     shown = [kernel for kernel in KERNELS if kernel in alike] or [lead.kernel]
-    found = [(kernel, alike.get(kernel, lead).sustained) for kernel in shown]
+    results_shown = [(kernel, alike.get(kernel, lead)) for kernel in shown]
+    known = [(k, one.sustained) for k, one in results_shown if one.sustained is not None]
+    statistics = [one.slice.statistic for _, one in results_shown if one.slice is not None]
+    words = (_by(lead), lead.variant, regime_words(lead, results), median_words(statistics))
     return AnswerLine(
         label=label,
-        figures=[
-            AnswerFigure(name=kernel, value=value, unit="GB/s")
-            for kernel, value in found
-            if value is not None
-        ],
-        detail=", ".join(filter(None, (_by(lead), lead.variant, regime_words(lead, results)))),
+        figures=[AnswerFigure(name=kernel, value=value, unit="GB/s") for kernel, value in known],
+        detail=", ".join(filter(None, words)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.answer.statistics import MEDIANS, median_words
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.latency.figures import (
     LatencyResult,
@@ -33,10 +34,11 @@ def latency_line(figures: Figures) -> Iterator[AnswerLine]:
     spread = fastest([one for one in others if one.pages == lead.pages])
     base = fastest([one for one in others if one.pages == BASE_PAGES != lead.pages])
     found = [("DRAM", lead), ("random over all pages", spread), (f"on {BASE_PAGES} pages", base)]
+    medians = median_words(one.summary.statistic for _, one in found if one is not None)
     yield AnswerLine(
         label="Latency",
         figures=[_ns(name, one.latency) for name, one in found if one is not None],
-        detail=f"idle, {lead.pages} pages",
+        detail=", ".join(filter(None, ("idle", f"{lead.pages} pages", medians))),
     )
     yield from _nodes(results)
 
@@ -87,7 +89,8 @@ def loaded_line(figures: Figures) -> Iterator[AnswerLine]:
             _ns("", most.latency),
             AnswerFigure(name="at", value=most.bandwidth, unit="GB/s"),
         ],
-        detail=f"{knee_words(curve)}; {curve.load}, {format_count(curve.generators, 'generator')}",
+        detail=f"{knee_words(curve)}; {curve.load}, "
+        f"{format_count(curve.generators, 'generator')}, {MEDIANS}",
     )
 
 
@@ -106,7 +109,8 @@ def knee_words(curve: LoadedCurve) -> str:
 
 def caches_line(figures: Figures) -> Iterator[AnswerLine]:
     """Size and latency of each cache, as found; a size that was not found is the topology's."""
-    latencies = fastest_by_level(one for one in latency_results(figures) if not one.gpu)
+    results = [one for one in latency_results(figures) if not one.gpu]
+    latencies = fastest_by_level(results)
     findings = [one for one in find(figures) if one.name.startswith("L")]
     named = {one.name: _sized(one) for one in findings}
     shown = [
@@ -123,7 +127,14 @@ def caches_line(figures: Figures) -> Iterator[AnswerLine]:
     if shown:
         differ = [one.name for one in findings if one.status in {"smaller", "larger"}]
         wrong = f"{' and '.join(differ)}: not as the topology claims" if differ else ""
-        yield AnswerLine(label="Caches", figures=shown, detail=wrong)
+        medians = median_words(
+            one.summary.statistic
+            for one in results
+            if not one.in_memory and latencies[one.requested.level] is one.latency
+        )
+        yield AnswerLine(
+            label="Caches", figures=shown, detail="; ".join(filter(None, (medians, wrong)))
+        )
 
 
 def _sized(finding: Finding) -> str:

@@ -65,8 +65,24 @@ def test_what_was_not_measured_has_no_line() -> None:
     ]
     found = analyse_run(run_of(kept)).answer
     assert found is not None
-    assert {one.label for one in found.lines} <= {"Bandwidth", "", "Latency", "Caches", "Scaling"}
+    labels = {one.label for one in found.lines}
+    assert labels <= {"Bandwidth", "", "Latency", "Caches", "Scaling", "Figures"}
     assert found.charts == []
+
+
+def test_medians_are_called_so_where_samples_are_few() -> None:
+    """Of 12 rounds a speed has no interval of its 90th percentile, but one of its median."""
+    few = [one for one in records() if not isinstance(one, Sample) or one.round < 12]
+    found = analyse_run(run_of(few)).answer
+    assert found is not None
+    for label in ("Bandwidth", "Latency", "Caches"):
+        assert "medians" in line(found, label).detail
+    assert "unless called medians" in line(found, "Figures").detail
+
+
+def test_percentiles_are_not_called_medians(answer: Answer) -> None:
+    for label in ("Bandwidth", "Latency", "Caches"):
+        assert "medians" not in line(answer, label).detail
 
 
 def test_a_run_of_one_experiment_has_its_section_instead() -> None:
