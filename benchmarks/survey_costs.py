@@ -35,6 +35,11 @@ def measured(planned: Planned) -> tuple[float, float]:
         with experiment.open(group, parameters, memories) as bench:
             opened_s = time.monotonic() - began_s
             round_s = 0.0
+            shares = {
+                name: share_of_rounds(step, group, name)
+                for step in steps_of([group])
+                for name in step.names
+            }
             for point in bench.points:
                 if point.measured_with is None:
                     times_s = []
@@ -42,7 +47,7 @@ def measured(planned: Planned) -> tuple[float, float]:
                         before_s = time.monotonic()
                         bench.measure(point.point, round_)
                         times_s.append(time.monotonic() - before_s)
-                    round_s += median(times_s) * share_of_rounds(group, point.point)
+                    round_s += median(times_s) * shares[point.point]
     return opened_s, round_s
 
 

@@ -35,8 +35,22 @@ MOST_ROUNDS = 4
 class PointProgress:
     """A point on an open bench, with the state that decides when it is finished."""
 
-    def __init__(self, bench: Bench, point: Point, samples: Iterable[Sample] = ()) -> None:
-        """Begin, or go on after the samples that an earlier run took."""
+    def __init__(
+        self,
+        bench: Bench,
+        point: Point,
+        samples: Iterable[Sample] = (),
+        *,
+        least_stride: int = 1,
+    ) -> None:
+        """Begin, or go on after the samples that an earlier run took.
+
+        Args:
+            bench: It is open, and measures the point.
+            point: As it is recorded.
+            samples: Of an earlier run.
+            least_stride: Rounds that each sample stands for at least: 1, 2 or 4.
+        """
         self.bench = bench
         self.point = point
         self.history = History(point)
@@ -55,7 +69,8 @@ class PointProgress:
         self.began_s: float | None = None
         """When the point was first sampled in this run, in seconds of its budget."""
         self._look_at = FIRST_LOOK
-        self.next_stride = 1
+        self._least_stride = least_stride
+        self.next_stride = least_stride
         """Rounds that samples of the next block stand for."""
 
     @property
@@ -117,7 +132,7 @@ class PointProgress:
         quantile = fast_quantile(self.point)
         self.reached = worst_precision(self.history.clean(), regimes, quantile) <= requested
         stride = self.next_stride * 2 if self.reached else self.next_stride // 2
-        self.next_stride = max(1, min(MOST_ROUNDS, stride))
+        self.next_stride = max(self._least_stride, min(MOST_ROUNDS, stride))
 
     def _has_enough_regions(self) -> bool:
         known = AnyActual.of(self.point.actual).regions

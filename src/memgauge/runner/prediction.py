@@ -50,7 +50,7 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
         yield ""
         yield f"set-up        {format_duration(choice.setup_s)}"
         yield f"one round     {format_duration(choice.round_s)}"
-        yield f"rounds        {choice.rounds}"
+        yield f"rounds        {choice.rounds}{self._thinned()}"
         yield f"report        {format_duration(self.report_s)}"
         memory = " + ".join(map(format_bytes, self.batch_bytes))
         yield f"memory        {memory}"
@@ -59,6 +59,11 @@ class Prediction(msgspec.Struct, frozen=True, kw_only=True):
         yield "Kept"
         yield from self._kept()
         yield from self._not_measured()
+
+    def _thinned(self) -> str:
+        """How often points are sampled that are not in every round."""
+        stride = self.choice.others_stride
+        return "" if stride == 1 else f", of which 1 in {stride} for points that are not essential"
 
     def _kept(self) -> Iterator[str]:
         """A line for each experiment, with its first groups."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,13 @@ from memgauge.runner.point_progress import PointProgress
 from memgauge.runner.preparing import Preparing, by_importance
 from memgauge.runner.rounds import Rounds
 from memgauge.runner.start import run_start
-from memgauge.runner.thinning import LeftPoints, choose, round_s_of, steps_of
+from memgauge.runner.thinning import (
+    LeftPoints,
+    choose,
+    essential_points,
+    round_s_of,
+    steps_of,
+)
 from memgauge.runner.trial import Trial
 from memgauge.system.earlier_runs import KeptRun
 from memgauge.system.environment.conditions import EnvironmentMonitor
@@ -217,6 +223,8 @@ class _Recording:
         """Of batches that are closed."""
         self._started = False
         self._all_reached = True
+        self._others_stride = 1
+        """Rounds that a sample of a point stands for at least, unless it is essential."""
 
     def record(self, packed: Sequence[Sequence[Planned]]) -> None:
         """Measure every batch; the last record says how it ended.
@@ -295,10 +303,11 @@ class _Recording:
             if self._request.is_survey:
                 share_s = self._try(benches, share_s, [late, *waiting])
             requested = {bench: parameters for bench, (_, parameters, _) in benches.items()}
+            essential = {bench: essential_points(group) for bench, (_, _, group) in benches.items()}
 
             def declare(bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
                 found = [with_memory(point, requested[bench], memories) for point in points]
-                return self._declare(bench, found)
+                return self._declare(bench, found, essential[bench])
 
             tracked = [progress for bench in benches for progress in declare(bench, bench.points)]
             experiments = {experiment.name: experiment for experiment, _, _ in benches.values()}
@@ -329,7 +338,7 @@ class _Recording:
         """Leave out what does not fit, and say so; returns the seconds left for the rounds."""
         self._show("trying", 0, sum(len(bench.points) for bench in benches))
         began_s = self._budget.elapsed_s
-        self._trial.run(benches, share_s)
+        self._others_stride = self._trial.run(benches, share_s)
         for experiment, message in self._trial.left.taken_messages():
             self._left_out.add(experiment, DoesNotFit(message))
         points = len(self._points) + sum(len(bench.points) for bench in benches)
@@ -391,7 +400,9 @@ class _Recording:
         with memory_needed(what):
             return stack.enter_context(experiment.open(group, parameters, memories))
 
-    def _declare(self, bench: Bench, points: Sequence[Point]) -> list[PointProgress]:
+    def _declare(
+        self, bench: Bench, points: Sequence[Point], essential: Collection[str]
+    ) -> list[PointProgress]:
         known = self._prior.points if self._prior else {}
         for point in points:
             if point.point in known and work_of(point) != work_of(known[point.point]):
@@ -404,7 +415,10 @@ class _Recording:
         self._points += points
         tracked = {
             point.point: PointProgress(
-                bench, point, self._prior.samples.pop(point.point, ()) if self._prior else ()
+                bench,
+                point,
+                self._prior.samples.pop(point.point, ()) if self._prior else (),
+                least_stride=1 if point.point in essential else self._others_stride,
             )
             for point in points
         }

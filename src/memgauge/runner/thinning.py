@@ -20,8 +20,11 @@ from memgauge.runner.budget import PREPARING_SHARE, BudgetPlan, rounded_up
 from memgauge.runner.costs import CostModel
 from memgauge.runner.point_progress import PASSES
 
-ROUNDS = 24
-"""Of the points kept: 16 give a speed an interval, and some samples are set aside."""
+ROUNDS = 48
+"""Samples of an essential point: 16 give a speed an interval, and where the host takes processors or
+moves threads between two distances, two in three count for another figure or for none."""
+OTHERS_STRIDE = 2
+"""Rounds that one sample of any other point stands for, where there is no time for more."""
 ESSENTIAL_ROUNDS = 6
 """Of essential points, where there is time for no more: they give a median an interval."""
 
@@ -85,6 +88,9 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """Groups with the points that are kept, in the order in which they were planned."""
     setup_s: float
     round_s: float
+    """Of one round, on average."""
+    others_stride: int
+    """Rounds that a sample of a point stands for at least, unless the point is essential."""
     measuring_s: float
     """Left for rounds after set-up and without the reserve for the report."""
     left: LeftPoints
@@ -117,7 +123,7 @@ def steps_of(groups: Sequence[Group]) -> list[Step]:
 
 
 def round_s_of(step: Step, group: Group, model: CostModel) -> float:
-    """Seconds of a round that the points of a step take.
+    """Seconds of a round that the points of a step take, where others are not in every round.
 
     Args:
         step: One of `steps_of`.
@@ -125,14 +131,32 @@ def round_s_of(step: Step, group: Group, model: CostModel) -> float:
         model: What a sample takes.
     """
     return sum(
-        model.sample_s(work) * share_of_rounds(group, name)
+        model.sample_s(work) * share_of_rounds(step, group, name)
         for work, name in zip(step.works, step.names, strict=True)
     )
 
 
-def share_of_rounds(group: Group, name: str) -> float:
-    """Of the rounds in which a point is sampled: whole passes are as many as STREAM makes."""
-    return PASSES / ROUNDS if name in group.whole_walks else 1.0
+def share_of_rounds(step: Step, group: Group, name: str) -> float:
+    """Of the rounds in which a point is sampled: whole passes are as many as STREAM makes.
+
+    Args:
+        step: Of `steps_of`, which the point belongs to.
+        group: The group of the point.
+        name: Of the point.
+    """
+    if name in group.whole_walks:
+        return PASSES / ROUNDS
+    return 1.0 if step.is_essential else 1 / OTHERS_STRIDE
+
+
+def essential_points(group: Group) -> frozenset[str]:
+    """Names of those that every survey should measure."""
+    return frozenset(
+        name
+        for part in group.parts()
+        if part.importance == Importance.ESSENTIAL
+        for name in part.points
+    )
 
 
 def choose(
@@ -171,6 +195,8 @@ class _Chooser:
         self._setup_s = 0.0
         """The sum of these."""
         self._round_s = 0.0
+        self._whole_round_s = 0.0
+        """Of a round in which all points are sampled."""
         self._points = 0
         self._left = LeftPoints(planned, budget.total_s)
         self._wanted_setup_s = 0.0
@@ -188,11 +214,14 @@ class _Chooser:
             for place, (experiment, parameters, group) in enumerate(self._planned)
             if place in self._names
         ]
+        measuring_s = max(0.0, self._budget.available_s(self._points) - self._setup_s)
+        is_short = measuring_s < ROUNDS * self._whole_round_s
         return Choice(
             kept=kept,
             setup_s=self._setup_s,
-            round_s=self._round_s,
-            measuring_s=max(0.0, self._budget.available_s(self._points) - self._setup_s),
+            round_s=self._round_s if is_short else self._whole_round_s,
+            others_stride=OTHERS_STRIDE if is_short else 1,
+            measuring_s=measuring_s,
             left=self._left,
         )
 
@@ -218,6 +247,7 @@ class _Chooser:
             self._setups[step.place] = group_setup_s
             self._setup_s += added_setup_s
             self._round_s += round_s
+            self._whole_round_s += round_s if step.is_essential else OTHERS_STRIDE * round_s
             self._points = points
             return
         needed_s = self._budget.total_for(

@@ -18,6 +18,7 @@ from memgauge.runner.batches import Planned
 from memgauge.runner.budget import Budget
 from memgauge.runner.costs import CostModel
 from memgauge.runner.thinning import (
+    OTHERS_STRIDE,
     ROUNDS,
     LeftPoints,
     Step,
@@ -39,18 +40,22 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     forced: Collection[str]
     """Points that are kept in any case."""
 
-    def run(self, benches: Mapping[Bench, Planned], share_s: float) -> None:
+    def run(self, benches: Mapping[Bench, Planned], share_s: float) -> int:
         """Sample as many points as fit, and drop the others from their benches.
 
         Args:
             benches: All that are open, with what they were opened for.
             share_s: Seconds that the trial and the rounds of these benches may take.
+
+        Returns:
+            Rounds that a sample of a point stands for at least, unless the point is essential: 1
+            if there is time for as many samples of all.
         """
         opened = [*benches]
         groups = [planned[2] for planned in benches.values()]
         kept: list[set[str]] = [{group.points[0].point} for group in groups]
         most_s = share_s / (ROUNDS + 1)
-        round_s = predicted_s = 0.0
+        round_s = predicted_s = whole_s = 0.0
         left: list[Step] = []
         for step in steps_of(groups):
             group = groups[step.place]
@@ -60,6 +65,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
                 if wanted or round_s + took_s <= most_s:
                     kept[step.place].update(step.names)
                     round_s += took_s
+                    whole_s += took_s if step.is_essential else OTHERS_STRIDE * took_s
                     predicted_s += round_s_of(step, group, self.model)
                     continue
             left.append(step)
@@ -70,6 +76,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             self.left.add(groups[step.place].points[0].experiment, len(step.names), needed_s)
         for bench, names in zip(opened, kept, strict=True):
             bench.keep(names)
+        return 1 if whole_s <= most_s else OTHERS_STRIDE
 
     def _is_wanted(self, step: Step) -> bool:
         return step.is_essential or bool(set(self.forced).intersection(step.names))
@@ -83,7 +90,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             began_s = time.monotonic()
             with suppress(DoesNotFit):  # the first round finds the same, and gives the bench up
                 bench.measure(name, TRIAL_ROUND)
-            spent_s += (time.monotonic() - began_s) * share_of_rounds(group, name)
+            spent_s += (time.monotonic() - began_s) * share_of_rounds(step, group, name)
             if spent_s > most_s and not self._is_wanted(step):
                 break
         return spent_s

@@ -46,3 +46,13 @@ def test_a_point_may_say_how_many_regions_suffice(known: int, regions: int, done
     cell.look(0.01, find_regimes([]))
     assert cell.reached == done
     assert cell.to_sample != done
+
+
+@pytest.mark.parametrize("least", [1, 2])
+def test_a_point_is_sampled_no_more_often_than_it_may(least: int) -> None:
+    point = bandwidth_point("p")
+    bench = FakeBench([point], lambda *_: 1, valid=True)
+    cell = PointProgress(bench, point, least_stride=least)
+    assert cell.next_stride == least
+    cell.look(1e-9, find_regimes([]))
+    assert cell.next_stride == least, "it is not precise"

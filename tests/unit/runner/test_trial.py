@@ -16,13 +16,15 @@ from memgauge.model.records import Sample
 from memgauge.runner.batches import Planned
 from memgauge.runner.budget import Budget
 from memgauge.runner.costs import CostModel
-from memgauge.runner.thinning import ROUNDS, LeftPoints
+from memgauge.runner.thinning import OTHERS_STRIDE, ROUNDS, LeftPoints
 from memgauge.runner.trial import Trial
 
 MODEL = CostModel(cpu_nodes=1)
 SHARE_S = 10.0
-FITTING_S = SHARE_S / (ROUNDS + 1)
-"""Of a round."""
+MOST_S = SHARE_S / (ROUNDS + 1)
+"""Of a round in which only essential points are sampled."""
+FITTING_S = OTHERS_STRIDE * MOST_S
+"""Of other points, each sampled in one round of two."""
 
 
 class Clock:
@@ -74,13 +76,35 @@ def tried(
     *benches: tuple[Timed, Importance], forced: Collection[str] = ()
 ) -> list[tuple[str, str]]:
     """Run a trial; what it leaves out, by experiment."""
+    return ran(*benches, forced=forced)[0]
+
+
+def ran(
+    *benches: tuple[Timed, Importance], forced: Collection[str] = ()
+) -> tuple[list[tuple[str, str]], int]:
+    """What a trial leaves out, and how seldom points are sampled that are not essential."""
     opened: dict[Bench, Planned] = {}
     for bench, importance in benches:
         group = Weighed(name="g", points=bench.points, bytes=1, importance=importance)
         opened[bench] = (FakeExperiment({}), CommonParameters(), group)
     left = LeftPoints([*opened.values()], SHARE_S)
-    Trial(budget=Budget(SHARE_S), model=MODEL, left=left, forced=forced).run(opened, SHARE_S)
-    return [*left.taken_messages()]
+    trial = Trial(budget=Budget(SHARE_S), model=MODEL, left=left, forced=forced)
+    stride = trial.run(opened, SHARE_S)
+    return [*left.taken_messages()], stride
+
+
+@pytest.mark.parametrize(
+    ("essential_s", "other_s", "stride"),
+    [(MOST_S / 2, MOST_S / 4, 1), (MOST_S / 2, MOST_S * 0.9, 2), (MOST_S * 0.9, MOST_S / 4, 1)],
+)
+def test_essential_points_are_sampled_more_often_where_time_is_short(
+    clock: Clock, essential_s: float, other_s: float, stride: int
+) -> None:
+    major, minor = Timed(clock, {"e": essential_s}), Timed(clock, {"m": other_s})
+    left, found = ran((major, Importance.ESSENTIAL), (minor, Importance.LEVELS))
+    assert found == stride
+    assert "e" in major.kept
+    assert bool(left) == (essential_s + other_s / OTHERS_STRIDE > MOST_S)
 
 
 def test_what_fits_is_kept(clock: Clock) -> None:
@@ -101,7 +125,7 @@ def test_what_matters_less_is_left_out_with_the_budget_that_fits_it(clock: Clock
 
 
 def test_what_is_essential_or_forced_is_kept_however_long_it_takes(clock: Clock) -> None:
-    essential = Timed(clock, {"e1": 2 * FITTING_S, "e2": 2 * FITTING_S})
+    essential = Timed(clock, {"e1": 2 * MOST_S, "e2": 2 * MOST_S})
     resumed = Timed(clock, {"r1": FITTING_S, "r2": FITTING_S, "r3": FITTING_S})
     tried((essential, Importance.ESSENTIAL), (resumed, Importance.SHAPES), forced={"r2"})
     assert set(essential.kept) == {"e1", "e2"}
