@@ -21,8 +21,8 @@ from memgauge.runner.costs import CostModel
 from memgauge.runner.point_progress import PASSES
 
 ROUNDS = 48
-"""Samples of an essential point: 16 give a speed an interval, and where the host takes processors or
-moves threads between two distances, two in three count for another figure or for none."""
+"""Samples of an essential point: 16 give a speed an interval, and where the host takes processors
+or moves threads between two distances, two in three count for another figure or for none."""
 OTHERS_STRIDE = 2
 """Rounds that one sample of any other point stands for, where there is no time for more."""
 ESSENTIAL_ROUNDS = 6

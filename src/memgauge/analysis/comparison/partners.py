@@ -1,7 +1,7 @@
 """Which figures of two sources are partners, and which have none.
 
 Figures of one name are partners; of several regimes those of the same kind, or at a like distance
-on the same machine. Of several statistics the one that both have: beside a median stands the median.
+on the same machine. Of several statistics the one that both have; beside a median stands a median.
 """
 
 import math
