@@ -311,6 +311,23 @@ class Region(Record, frozen=True, kw_only=True, tag="region"):
     """Processor time that its thread used in it; None: not known."""
 
 
+class ProgramMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kernel showed of the memory of a running program.
+
+    It is that of its process with the most anonymous memory: of a sum over processes, pages that
+    they share since a fork would be counted more than once.
+    """
+
+    anonymous_bytes: Count
+    """Resident heap, stacks and other memory without a file, explicit huge pages included
+    (`Anonymous`, `Private_Hugetlb` and `Shared_Hugetlb` of /proc/PID/smaps_rollup)."""
+    huge_bytes: Count
+    """Of these, in transparent (`AnonHugePages`) or explicit huge pages."""
+    node_bytes: dict[int, Count] = {}
+    """By NUMA node (/proc/PID/numa_maps), read a moment later. Empty: not read, as on a machine
+    with one node."""
+
+
 class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True):
     """One sampling pass of one point."""
 
@@ -341,6 +358,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     printed: list[Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]] = []
     """Numbers that a program under diagnosis printed, one for each iteration; smaller is faster.
     Empty: none was asked for."""
+    program_memory: ProgramMemory | None = None
+    """Of a program under diagnosis: the largest that was seen while it ran. None: it was not looked
+    at in this round, or nothing could be read."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):
