@@ -104,13 +104,18 @@ def _variants(found: Diagnosis) -> Iterator[AnswerLine]:
         yield AnswerLine(
             label="" if at else "Time with",
             figures=[AnswerFigure(name=one.name, value=one.program, digits=3)],
-            detail=_words(one),
+            detail=_words(found, one),
         )
 
 
-def _words(one: Treated) -> str:
+def _words(found: Diagnosis, one: Treated) -> str:
     if not one.change:
         return "shows the noise"
+    reason = found.without_effect(one)
+    return f"{_compared(one)}; {reason}" if reason else _compared(one)
+
+
+def _compared(one: Treated) -> str:
     if is_faster(one.program):
         return "faster"
     return "slower" if is_slower(one.program) else f"no difference above {MATTERS:.0%}"

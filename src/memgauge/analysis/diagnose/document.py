@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.diagnose.figures import ModelledTraffic, Treated, diagnosis_of
+from memgauge.analysis.diagnose.figures import (
+    Diagnosis,
+    ModelledTraffic,
+    Treated,
+    diagnosis_of,
+)
 from memgauge.analysis.diagnose.judgement import Kind, judgement_of
+from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
+from memgauge.model.points.diagnose import AS_IT_IS
 
 
 class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +38,33 @@ class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
     shares: dict[str, Figure | None]
     """Share of the program's time for which it behaves like each reference; above 1: it is hurt
     more."""
+    memory: ProgramMemoryFigures | None
+    """None: it could not be read, or was not looked at, as under pressure."""
+    without_effect: str | None
+    """Of a variant of pages or memory nodes: why the memory was not where it was to be, or was
+    there anyway. None: it was, or it is not known."""
+
+
+class ProgramMemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory without a file of the program's largest process, as the kernel showed it."""
+
+    looks: int
+    """Rounds in which it was looked at while it ran."""
+    anonymous_bytes: int
+    """The largest; explicit huge pages included."""
+    huge_share_low: float
+    """Least share of it in huge pages in any of these rounds,"""
+    huge_share_high: float
+    """and the greatest."""
+    node_shares: dict[int, float]
+    """Share on each NUMA node where most was seen; empty: not read, as on a machine with one."""
+
+
+class NotTriedText(msgspec.Struct, frozen=True, kw_only=True):
+    """What could change the program's time and was not tried."""
+
+    name: str
+    reason: str
 
 
 class TrafficFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +97,9 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     time: Figure | None
     """Of one run without pressure of memory: seconds, or what was printed."""
     treatments: list[TreatmentFigures]
+    usual_memory: ProgramMemoryFigures | None
+    """Of the usual way to run it."""
+    not_tried: list[NotTriedText]
     traffic: TrafficFigures | None
 
 
@@ -83,7 +120,9 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         bandwidth_share=figure(judgement.bandwidth_share),
         resolvable_share=judgement.resolvable_share,
         time=figure(found.program_time),
-        treatments=[_treatment(one) for one in found.treated],
+        treatments=[_treatment(one, found) for one in found.treated],
+        usual_memory=_memory(found.memory.get(AS_IT_IS)),
+        not_tried=[NotTriedText(name=name, reason=reason) for name, reason in found.not_tried],
         traffic=_traffic(traffic) if traffic else None,
     )
 
@@ -99,7 +138,19 @@ def _traffic(traffic: ModelledTraffic) -> TrafficFigures:
     )
 
 
-def _treatment(one: Treated) -> TreatmentFigures:
+def _memory(seen: MemorySeen | None) -> ProgramMemoryFigures | None:
+    if seen is None:
+        return None
+    return ProgramMemoryFigures(
+        looks=seen.looks,
+        anonymous_bytes=seen.anonymous_bytes,
+        huge_share_low=seen.huge_low,
+        huge_share_high=seen.huge_high,
+        node_shares=seen.nodes,
+    )
+
+
+def _treatment(one: Treated, found: Diagnosis) -> TreatmentFigures:
     return TreatmentFigures(
         name=one.name,
         kind=one.kind,
@@ -110,4 +161,6 @@ def _treatment(one: Treated) -> TreatmentFigures:
         slowdown=figure(one.program),
         reference_slowdowns={name: figure(value) for name, value in one.references.items()},
         shares={name: figure(value) for name, value in one.shares.items()},
+        memory=_memory(found.memory.get(one.name)),
+        without_effect=found.without_effect(one),
     )

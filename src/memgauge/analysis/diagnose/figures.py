@@ -7,17 +7,25 @@ from statistics import fmean, median
 
 import msgspec
 
+from memgauge.analysis.diagnose.memory_seen import (
+    MemorySeen,
+    memory_seen,
+    node_list,
+    without_effect,
+)
 from memgauge.analysis.diagnose.shares import share, slowdown
 from memgauge.analysis.figures.regimes import Regimes, find_regimes, regime_kind
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import paired
 from memgauge.model.points.diagnose import (
+    AS_IT_IS,
     BANDWIDTH,
     COMPUTE,
     PROGRAM,
     REFERENCES,
     WRITE,
+    DiagnoseActual,
     DiagnoseRequested,
 )
 from memgauge.model.records import Point, Sample
@@ -80,6 +88,10 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True):
     """Share of the program's time by each reference."""
     over: dict[str, Estimate | None]
     """The program's slowdown over that of each reference."""
+    pages_wanted: str = ""
+    """huge, base, or empty: pages are not what differs."""
+    nodes_wanted: str = ""
+    """Empty: nodes are not what differs."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,6 +107,10 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""
     traffic: ModelledTraffic | None
     """None: not simulated."""
+    memory: dict[str, MemorySeen] = {}
+    """By treatment; those in which nothing was seen are missing."""
+    not_tried: list[tuple[str, str]] = []
+    """What was not tried, and why."""
 
     @property
     def pressures(self) -> list[Treated]:
@@ -105,6 +121,21 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     def variants(self) -> list[Treated]:
         """Other ways to start the program."""
         return [one for one in self.treated if one.kind == "variant"]
+
+    def without_effect(self, one: Treated) -> str | None:
+        """Why a variant of pages or memory nodes did not reach the program's memory.
+
+        None: it did, it is not known, or it is another kind of treatment.
+        """
+        seen = self.memory.get(one.name)
+        if seen is None:
+            return None
+        return without_effect(
+            seen,
+            self.memory.get(AS_IT_IS),
+            pages_wanted=one.pages_wanted,
+            nodes=node_list(one.nodes_wanted),
+        )
 
 
 @once
@@ -138,7 +169,27 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         program_time=paired(times) or (_lone(times) if times else None),
         reference_values=_reference_values(figures.run, points),
         traffic=_traffic(figures.run, points),
+        memory=_memory(figures.run, points),
+        not_tried=[
+            (name, reason)
+            for point in points
+            for line in DiagnoseActual.of(point.actual).not_tried.splitlines()
+            for name, _, reason in [line.partition(": ")]
+        ],
     )
+
+
+def _memory(run: Run, points: Iterable[Point]) -> dict[str, MemorySeen]:
+    found = {
+        DiagnoseRequested.of(point.requested).treatment: memory_seen(
+            one.program_memory
+            for one in run.samples.get(point.point, [])
+            if one.program_memory is not None
+        )
+        for point in points
+        if DiagnoseRequested.of(point.requested).subject == PROGRAM
+    }
+    return {name: seen for name, seen in found.items() if seen is not None}
 
 
 def passes_of(
@@ -280,6 +331,8 @@ def _of_regime(
             name: slowdown([program / of[name] for program, of in rounds], confidence)
             for name in names
         },
+        pages_wanted=requested.pages_wanted,
+        nodes_wanted=requested.nodes_wanted,
     )
 
 

@@ -45,7 +45,8 @@ def analyse(figures: Figures) -> Section:
         verdicts=[*verdicts(found)],
         tables=[
             *([_pressure_table(found, pressures)] if pressures else []),
-            *([_variant_table(variants)] if variants else []),
+            *([_variant_table(found, variants)] if variants else []),
+            *([_not_tried_table(found.not_tried)] if found.not_tried else []),
         ],
         charts=[*_slowdown_charts(pressures), *_gain_charts(variants)],
     )
@@ -83,7 +84,10 @@ def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:
     )
 
 
-def _variant_table(variants: list[Treated]) -> Table:
+def _variant_table(found: Diagnosis, variants: list[Treated]) -> Table:
+    seen = [found.memory.get(one.name) for one in variants]
+    has_memory = any(seen)
+    has_nodes = any(one.nodes for one in seen if one)
     return Table(
         name="diagnose-variants",
         title="Other ways to run it, over the usual one",
@@ -91,11 +95,38 @@ def _variant_table(variants: list[Treated]) -> Table:
             Column(title="variant"),
             Column(title="rounds", digits=0),
             Column(title="time", digits=3),
+            *([Column(title="huge pages")] if has_memory else []),
+            *([Column(title="memory on")] if has_nodes else []),
             Column(title="what is different", narrow=False),
         ],
-        rows=[[one.name, one.rounds, one.program, one.change or None] for one in variants],
+        rows=[
+            [
+                one.name,
+                one.rounds,
+                one.program,
+                *([memory.huge_words if memory else None] if has_memory else []),
+                *([memory.node_words or None if memory else None] if has_nodes else []),
+                one.change or None,
+            ]
+            for one, memory in zip(variants, seen, strict=True)
+        ],
         note="Median of paired rounds with its 95% interval; below 1 is faster. As it is again: "
-        "the usual way twice, to show what is noise. A decided variant gets no more rounds.",
+        "the usual way twice, to show what is noise. A decided variant gets no more rounds."
+        + (
+            " Memory: that without a file of the program's largest process, as the kernel showed "
+            "it in some rounds while the program ran."
+            if has_memory
+            else ""
+        ),
+    )
+
+
+def _not_tried_table(not_tried: list[tuple[str, str]]) -> Table:
+    return Table(
+        name="diagnose-not-tried",
+        title="Not tried",
+        columns=[Column(title="what"), Column(title="why")],
+        rows=[[name, reason] for name, reason in not_tried],
     )
 
 

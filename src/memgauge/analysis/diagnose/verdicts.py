@@ -46,6 +46,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
             f"{traffic.gb_per_s:.2f} GB/s over its measured time{of}. Not counted.",
         )
     yield from _variants(diagnosis.variants)
+    yield from _without_effect(diagnosis)
 
 
 def verdict_words(judgement: Judgement) -> str:
@@ -114,6 +115,14 @@ def _variants(variants: Sequence[Treated]) -> Iterator[Verdict]:
             level="note",
             text=f"No gain above {MATTERS:.0%} was found of: {', '.join(nothing)}.",
         )
+
+
+def _without_effect(diagnosis: Diagnosis) -> Iterator[Verdict]:
+    """Changes of pages and memory nodes that did not reach the program's memory."""
+    for one in diagnosis.variants:
+        reason = diagnosis.without_effect(one)
+        if reason is not None:
+            yield Verdict(level="note", text=f"{one.name} ({one.change}): {reason}.")
 
 
 def is_faster(estimate: Estimate | None) -> bool:

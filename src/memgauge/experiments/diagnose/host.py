@@ -7,8 +7,8 @@ Method: the program runs again and again, in rounds, each time under another tre
 order. Beside it, on CPUs that it does not use, generators apply a known pressure; reference loops
 on the program's own CPU, just before and after each run, tell what that pressure does to latency,
 bandwidth and cache there. The program's slowdown over that of a reference is the share of its time
-for which it behaves like the reference. Other ways to start it (huge pages, numbers of threads, the
-user's own) are compared with the usual way in the same rounds.
+for which it behaves like the reference. Other ways to start it (huge pages, numbers of threads,
+CPUs, memory nodes, the user's own) are compared with the usual way in the same rounds.
 Source: Eklov et al., Cache Pirating (ICPP 2011) and Bandwidth Bandit (CGO 2013); Casas and
 Bronevetsky, Active Measurement (IPDPS 2014); Mars et al., Bubble-Up (MICRO 2011).
 
@@ -26,6 +26,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
+from memgauge.experiments.diagnose.memory_placements import with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_ROUNDS,
@@ -40,7 +41,8 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
-from memgauge.experiments.diagnose.treatments import Treatment, pressures, variants
+from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
+from memgauge.experiments.diagnose.variants import never_tried, variants
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import NotPossibleHere, RequestError
@@ -56,12 +58,17 @@ from memgauge.model.points.diagnose import (
 from memgauge.model.records import AnyRecord, Point, Sample, Scalar, ThreadSample
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
+from memgauge.system.programs.memory_seen import Viewpoint
+from memgauge.system.topology.memory_nodes import nodes_with_memory
 
 SHORT_RUN_S = 0.05
 """A program that takes less is run several times in each pass,"""
 PASS_S = 0.1
 """for about so long."""
 MOST_RUNS = 100
+LOOK_ROUNDS = 8
+"""In the first of so many rounds a program's memory is looked at while it runs: what that takes
+from its time is in so few values that no median moves."""
 
 
 class DiagnoseGroup(Group, frozen=True, kw_only=True):
@@ -69,6 +76,9 @@ class DiagnoseGroup(Group, frozen=True, kw_only=True):
 
     places: Places
     treatments: list[Treatment]
+    not_tried: list[NotTried]
+    viewpoint: Viewpoint
+    """From where the program's memory is looked at: CPUs that it does not use."""
 
 
 class DiagnoseBench(Bench):
@@ -99,8 +109,9 @@ class DiagnoseBench(Bench):
         )
 
     def _of_program(self, point: str, round_: int, treatment: Treatment) -> Sample:
-        taken = [self._runs.run(treatment) for _ in range(self._runs_in_a_pass)]
-        return _sample(point, round_, taken, self._runs.cpus[0])
+        look = treatment.pressure is None and round_ % LOOK_ROUNDS == 0
+        taken = [self._runs.run(treatment, look=look) for _ in range(self._runs_in_a_pass)]
+        return _sample(point, round_, taken, (treatment.cpus or self._runs.cpus)[0])
 
 
 class Machinery:
@@ -149,13 +160,19 @@ class Diagnose(Experiment):
             raise RequestError("diagnose: no command was given; write it after --")
         where = places(parameters, system)
         treatments: list[Treatment] = []
+        not_tried: list[NotTried] = []
         if "interference" in parameters.only and where.pressure:
             treatments += pressures(where)
-        treatments += variants(parameters, where)
+        elif "interference" in parameters.only:
+            not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
+        found, left_out = variants(parameters, where, system)
+        treatments += found
+        not_tried += left_out
         if not treatments:
+            reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
             raise NotPossibleHere(
-                "diagnose: no CPU is left to generate pressure, and there is nothing to compare; "
-                "give the program fewer with --program-cpus, or a variant with --try"
+                f"diagnose: there is nothing to compare here ({reasons}); give the program other "
+                "CPUs with --program-cpus, or a variant with --try"
             )
         points = [
             point
@@ -171,6 +188,11 @@ class Diagnose(Experiment):
                 bytes=_memory_bytes(treatments, where),
                 places=where,
                 treatments=treatments,
+                not_tried=[*not_tried, *never_tried(parameters.only)],
+                viewpoint=Viewpoint(
+                    cpus=sorted(set(system.allowed_cpus) - set(where.program)),
+                    by_node=len(nodes_with_memory(system)) > 1,
+                ),
             )
         ]
 
@@ -195,27 +217,28 @@ class Diagnose(Experiment):
             metric=parameters.metric,
             prepare=parameters.prepare,
             same_output=parameters.same_output,
+            viewpoint=group.viewpoint,
         )
-        first = runs.run(Treatment(name="first run", kind="variant"))
+        first = runs.run(Treatment(name="first run", kind="variant"), look=True)
+        treatments, no_room = with_room(group.treatments, first.resident_bytes)
         first_s = (first.end_ns - first.begin_ns) * 1e-9
         runs_in_a_pass = 1
         if first_s < SHORT_RUN_S:
             runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
         with ExitStack() as stack:
-            has_pressure = any(one.pressure for one in group.treatments)
+            has_pressure = any(one.pressure for one in treatments)
             machinery = Machinery(group, stack) if has_pressure else None
             facts = DiagnoseActual(
                 runs_in_a_pass=runs_in_a_pass, first_run_ns=first.end_ns - first.begin_ns
             ).recorded()
             references = machinery.references if machinery else None
             points = []
-            for treatment in group.treatments:
+            for treatment in treatments:
                 names = references.names if references and treatment.pressure else []
                 made = _points(treatment, group.places, parameters.rounds, references=names)
                 points += [_opened(point, references, facts) for point in made]
-            leaders = {
-                point_name(PROGRAM, treatment.name): treatment for treatment in group.treatments
-            }
+            points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
+            leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
             yield DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
 
     def simulate(
@@ -258,8 +281,10 @@ def _points(
             kind=treatment.kind,
             baseline=treatment.baseline,
             change=treatment.change,
+            pages_wanted=treatment.pages_wanted,
+            nodes_wanted=format_cpu_list(treatment.nodes_wanted),
         )
-        cpus = where.program if subject == PROGRAM else where.program[:1]
+        cpus = treatment.cpus or where.program if subject == PROGRAM else where.program[:1]
         actual = DiagnoseActual(
             cpus=format_cpu_list(cpus),
             pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
@@ -303,6 +328,11 @@ def _opened(point: Point, references: References | None, facts: Mapping[str, Sca
     )
 
 
+def _not_tried(found: Sequence[NotTried]) -> dict[str, Scalar]:
+    lines = "\n".join(f"{one.name}: {one.reason}" for one in found)
+    return DiagnoseActual(not_tried=lines).recorded()
+
+
 def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sample:
     thread = ThreadSample(
         cpu=cpu,
@@ -310,4 +340,11 @@ def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sampl
         end_ns=[one.end_ns for one in taken],
     )
     printed = [one.printed for one in taken if one.printed is not None]
-    return Sample(point=point, round=round_, threads=[thread], printed=printed)
+    memories = [one.memory for one in taken if one.memory is not None]
+    return Sample(
+        point=point,
+        round=round_,
+        threads=[thread],
+        printed=printed,
+        program_memory=max(memories, key=lambda one: one.anonymous_bytes, default=None),
+    )

@@ -21,7 +21,7 @@ from memgauge.model.option import (
 from memgauge.model.parameters import HOST_OPTIONS, CommonParameters, RunOptions
 from memgauge.model.text import quoted
 
-EVIDENCE = ("interference", "pages", "threads", "traffic")
+EVIDENCE = ("interference", "pages", "threads", "placement", "traffic")
 LEAST_ROUNDS = 8
 DEFAULT_ROUNDS = 40
 DEFAULT_BUDGET_S = 300.0

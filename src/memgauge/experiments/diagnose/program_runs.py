@@ -8,16 +8,20 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import msgspec
 
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
+from memgauge.model.records import ProgramMemory
 from memgauge.model.text import plain, quoted
 from memgauge.system.environment.clock import stamp_clock
+from memgauge.system.memory.policy import inherited
 from memgauge.system.programs.ending import end_tree
+from memgauge.system.programs.memory_seen import Viewpoint, Watched, watched
 from memgauge.system.programs.program import Ended, Program
 
 PR_SET_THP_DISABLE = 41
@@ -33,12 +37,17 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
     printed: float | None
     """What it printed under the metric; None: nothing was asked for."""
     output: bytes
+    memory: ProgramMemory | None = None
+    """None: it was not looked at, or could not be read."""
+    resident_bytes: int = 0
+    """The largest of all its processes together, what they share counted for each, as far as it
+    was looked at, and of one of them in any case."""
 
 
 class ProgramRuns:
     """Starts a command again and again, on the same CPUs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all but the first two by name
         self,
         words: list[str],
         cpus: list[int],
@@ -46,7 +55,18 @@ class ProgramRuns:
         metric: str | None = None,
         prepare: str | None = None,
         same_output: bool = False,
+        viewpoint: Viewpoint | None = None,
     ) -> None:
+        """Nothing is started yet.
+
+        Args:
+            words: The command.
+            cpus: The program's, where a treatment names no others.
+            metric: Regular expression with one group, a number that the program prints.
+            prepare: Shell command before each run.
+            same_output: Whether each run must print what the first one did.
+            viewpoint: From where its memory is looked at while it runs; None: from any CPU.
+        """
         self._words = words
         self.cpus = cpus
         self._metric = None if metric is None else re.compile(metric.encode())
@@ -54,9 +74,15 @@ class ProgramRuns:
         self._same_output = same_output
         self._clock_ns = stamp_clock()
         self._first_output: bytes | None = None
+        self._viewpoint = viewpoint or Viewpoint()
+        self._run_s: float | None = None
 
-    def run(self, treatment: Treatment) -> OneRun:
+    def run(self, treatment: Treatment, *, look: bool = False) -> OneRun:
         """One run, to its end.
+
+        Args:
+            treatment: How it is started.
+            look: Whether to look at its memory while it runs, which takes some time from it.
 
         Raises:
             CommandNotFound, CommandNotExecutable: there is no such program.
@@ -67,14 +93,25 @@ class ProgramRuns:
         words = treatment.words or self._words
         environment = {**os.environ, **treatment.environment}
         with tempfile.TemporaryFile(prefix="memgauge-diagnose-") as output:
-            with _streams(output.fileno()), _huge_pages(on=treatment.transparent_huge_pages):
+            with (
+                _streams(output.fileno()),
+                _huge_pages(on=treatment.transparent_huge_pages),
+                inherited(treatment.memory_policy),
+            ):
                 program = Program(words, environment)
+            seen: Watched | None = None
             try:
-                os.sched_setaffinity(program.pid, self.cpus)
+                os.sched_setaffinity(program.pid, treatment.cpus or self.cpus)
                 begin_ns = self._clock_ns()
                 program.start()
-                ended = _end_of(program)
-                end_ns = self._clock_ns()
+                with ExitStack() as watching:
+                    if look:
+                        seen = watching.enter_context(
+                            watched(program.pid, self._viewpoint, self._run_s)
+                        )
+                    ended = _end_of(program)
+                    end_ns, end_s = self._clock_ns(), time.monotonic()
+                usage = program.usage()
             except BaseException:
                 end_tree(program.pid, _ENDING_S)
                 program.wait(_ENDING_S)
@@ -83,12 +120,16 @@ class ProgramRuns:
                 program.close()
             output.seek(0)
             printed = output.read()
-        self._refuse_failure(words, ended, printed)
+        self._refuse_failure(treatment, words, ended, printed)
+        self._run_s = (end_ns - begin_ns) * 1e-9
+        peak = usage.peak_resident_bytes if usage else 0
         return OneRun(
             begin_ns=begin_ns,
             end_ns=max(end_ns, begin_ns + 1),
             printed=self._number_in(printed, words),
             output=printed,
+            memory=seen.memory(end_s) if seen else None,
+            resident_bytes=max(seen.resident_bytes if seen else 0, peak),
         )
 
     def _prepared(self) -> None:
@@ -106,13 +147,16 @@ class ProgramRuns:
                 f"{_tail(done.stdout + done.stderr)}"
             )
 
-    def _refuse_failure(self, words: list[str], ended: Ended, output: bytes) -> None:
+    def _refuse_failure(
+        self, treatment: Treatment, words: list[str], ended: Ended, output: bytes
+    ) -> None:
+        under = f" under {quoted(treatment.name)} ({treatment.change})" if treatment.change else ""
         if ended.signal is not None:
             name = signal.Signals(ended.signal).name
-            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{_tail(output)}")
+            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{under}{_tail(output)}")
         if ended.exit_code:
             raise SystemFailure(
-                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{_tail(output)}"
+                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{under}{_tail(output)}"
             )
         if not self._same_output:
             return

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.places import Places
 from memgauge.model.errors import RequestError
 from memgauge.model.points.diagnose import (
     AS_IT_IS,
-    AS_IT_IS_AGAIN,
     CACHE,
     COMPUTE,
     COMPUTE_AGAIN,
     READ,
     WRITE,
 )
+from memgauge.system.memory.policy import MemoryPolicy
 
 MIB = 1 << 20
 MEMORY_LEAST_BYTES = 128 * MIB
@@ -60,7 +57,25 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     """Variables that differ."""
     transparent_huge_pages: bool = True
     """False: switched off for the process (prctl PR_SET_THP_DISABLE)."""
+    cpus: list[int] | None = None
+    """Other CPUs; None: the program's."""
+    memory_policy: MemoryPolicy | None = None
+    """That the program starts with; None: as memgauge was started."""
+    pages_wanted: Literal["", "huge", "base"] = ""
+    """What its memory is to be on where pages are what differs."""
     change: str = ""
+
+    @property
+    def nodes_wanted(self) -> list[int]:
+        """Nodes on which its memory is to be; empty: they are not what differs."""
+        return self.memory_policy.nodes if self.memory_policy else []
+
+
+class NotTried(msgspec.Struct, frozen=True):
+    """What could change the program's time and is not tried."""
+
+    name: str
+    reason: str
 
 
 def pressures(places: Places) -> list[Treatment]:
@@ -97,89 +112,11 @@ def _store() -> str:
     return "non-temporal"
 
 
-def variants(parameters: DiagnoseParameters, places: Places) -> list[Treatment]:
-    """Other ways to start the program; the baseline and its repetition first."""
-    made: list[Treatment] = []
-    if "pages" in parameters.only:
-        made += _page_variants(os.environ)
-    if "threads" in parameters.only:
-        made += _thread_variants(len(places.program))
-    for own in parameters.variants or ():
-        variable = own.variable
-        made.append(
-            _variant(
-                own.name,
-                own.what,
-                environment={} if variable is None else dict([variable]),
-                words=shlex.split(own.what) if variable is None else None,
-            )
-        )
-    if not made:
-        return []
-    return [
-        Treatment(name=AS_IT_IS, kind="variant"),
-        Treatment(name=AS_IT_IS_AGAIN, kind="variant", baseline=AS_IT_IS),
-        *made,
-    ]
+def variant(name: str, change: str) -> Treatment:
+    """Another way to start the program, compared with the usual one; what differs is to be added.
 
-
-def _variant(
-    name: str,
-    change: str,
-    *,
-    environment: dict[str, str] | None = None,
-    words: list[str] | None = None,
-    transparent_huge_pages: bool = True,
-) -> Treatment:
-    return Treatment(
-        name=name,
-        kind="variant",
-        baseline=AS_IT_IS,
-        change=change,
-        environment=environment or {},
-        words=words,
-        transparent_huge_pages=transparent_huge_pages,
-    )
-
-
-def _page_variants(environment: Mapping[str, str]) -> list[Treatment]:
-    """Huge pages of the allocator of the C library on, and huge pages of the process off."""
-    tunables = environment.get("GLIBC_TUNABLES")
-    asked = ":".join(filter(None, (tunables, "glibc.malloc.hugetlb=1")))
-    return [
-        _variant(
-            "malloc on huge pages",
-            f"GLIBC_TUNABLES={asked}",
-            environment={"GLIBC_TUNABLES": asked},
-        ),
-        _variant(
-            "no huge pages",
-            "transparent huge pages switched off for the process",
-            transparent_huge_pages=False,
-        ),
-    ]
-
-
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "GOMAXPROCS",
-)
-
-
-def _thread_variants(cpus: int) -> list[Treatment]:
-    """Half of the CPUs, and one."""
-    return [
-        _variant(
-            f"{count} threads" if count > 1 else "1 thread",
-            f"OMP_NUM_THREADS and its kind = {count}",
-            environment=dict.fromkeys(THREAD_VARIABLES, str(count)),
-        )
-        for count in _counts(cpus)
-    ]
-
-
-def _counts(cpus: int) -> Sequence[int]:
-    return sorted({count for count in (cpus // 2, 1) if 0 < count < cpus}, reverse=True)
+    Args:
+        name: Of the treatment, unique in the run; those of users have no blank.
+        change: What is different, as a user would write it.
+    """
+    return Treatment(name=name, kind="variant", baseline=AS_IT_IS, change=change)

@@ -39,6 +39,10 @@ class DiagnoseRequested(Facts, frozen=True, kw_only=True):
     """The treatment that this one is compared with; empty: it is a baseline itself."""
     change: str = ""
     """Of a variant: what is different, as a user would write it."""
+    pages_wanted: str = ""
+    """Of a variant: `huge` or `base`, where it changes the pages of the program's memory."""
+    nodes_wanted: str = ""
+    """Of a variant: the nodes on which it puts the program's memory, as a list of ranges."""
 
 
 class DiagnoseActual(Backing, frozen=True, kw_only=True):
@@ -64,3 +68,5 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Of the last-level cache in front of the program's first CPU; None: the system hides it."""
     same_cache: bool | None = None
     """Whether the topology says that program and generators share a last-level cache."""
+    not_tried: str = ""
+    """Of the first point: what was not tried and why, a line `name: reason` for each."""

@@ -10,7 +10,14 @@ from tests.unit.analysis.runs import start
 
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, PROGRAM
-from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
+from memgauge.model.records import (
+    AnyRecord,
+    Point,
+    ProgramMemory,
+    RunEnd,
+    Sample,
+    ThreadSample,
+)
 from memgauge.model.run import run_of
 
 NEAR: Mapping[str, tuple[float, float, float]] = {
@@ -111,3 +118,43 @@ def _sample(  # noqa: PLR0917 - one of many alike
         threads=[ThreadSample(cpu=0, begin_ns=[1000], end_ns=[1000 + ns])],
         pingpong_ns=pingpong_ns,
     )
+
+
+def with_memory(
+    figures: Figures,
+    memory: Mapping[str, ProgramMemory],
+    *,
+    wanted: Mapping[str, Mapping[str, str]] | None = None,
+    not_tried: str = "",
+) -> Figures:
+    """The same run, in whose first round the program's memory was seen.
+
+    Args:
+        figures: Of a run made here.
+        memory: By treatment.
+        wanted: More of what is requested, by treatment.
+        not_tried: A line for each thing that was not tried.
+    """
+    run = figures.run
+    points = [
+        msgspec.structs.replace(
+            point,
+            requested={
+                **point.requested,
+                **(wanted or {}).get(str(point.requested["treatment"]), {}),
+            },
+            actual={**point.actual, **({} if at or not not_tried else {"not_tried": not_tried})},
+        )
+        for at, point in enumerate(run.points.values())
+    ]
+    samples = [
+        msgspec.structs.replace(
+            sample,
+            program_memory=None
+            if sample.round
+            else memory.get(sample.point.removeprefix(f"diagnose/{PROGRAM}/")),
+        )
+        for taken in run.samples.values()
+        for sample in taken
+    ]
+    return figures_of(run_of([run.start, *points, *samples]))

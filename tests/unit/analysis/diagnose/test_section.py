@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.unit.analysis.diagnose.programs import diagnosed
+from tests.unit.analysis.diagnose.programs import diagnosed, with_memory
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
 from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, Pass, matched
+from memgauge.analysis.diagnose.memory_seen import memory_seen
 from memgauge.analysis.diagnose.section import analyse
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.report.run import report_of
+from memgauge.model.records import ProgramMemory
 from memgauge.model.run import run_of
+
+MIB = 1 << 20
 
 
 def said(figures: Figures) -> str:
@@ -83,3 +87,115 @@ def test_points_that_say_nothing_of_themselves_are_no_diagnosis() -> None:
     figures = figures_of(run_of([known.start, *bare]))
     assert diagnosis_figures(figures) is None
     assert analyse(figures).verdicts == []
+
+
+PAGES = {"huge": {"pages_wanted": "huge"}, "base": {"pages_wanted": "base"}}
+NODES = {name: {"nodes_wanted": nodes} for name, nodes in (("near", "0"), ("both", "0-1"))}
+
+
+def on_nodes(first_bytes: int, second_bytes: int) -> ProgramMemory:
+    return ProgramMemory(
+        anonymous_bytes=first_bytes + second_bytes,
+        huge_bytes=0,
+        node_bytes={0: first_bytes, 1: second_bytes},
+    )
+
+
+def in_huge(share: float) -> ProgramMemory:
+    return ProgramMemory(anonymous_bytes=512 * MIB, huge_bytes=int(share * 512 * MIB))
+
+
+def cells(figures: Figures, name: str) -> list[dict[str, object]]:
+    (table,) = (table for table in analyse(figures).tables if table.name == name)
+    titles = [column.title for column in table.columns]
+    return [dict(zip(titles, row, strict=True)) for row in table.rows]
+
+
+def test_what_was_got_stands_beside_each_variant() -> None:
+    figures = with_memory(
+        diagnosed(variants={"huge": 0.9, "base": 1.0}),
+        {"as it is again": in_huge(0.0), "huge": in_huge(0.92)},
+        wanted=PAGES,
+    )
+    rows = cells(figures, "diagnose-variants")
+    assert [row["huge pages"] for row in rows] == ["0% of 512 MiB", "92% of 512 MiB", None]
+    assert "memory on" not in rows[0]
+    assert "huge pages" not in cells(diagnosed(variants={"huge": 1.0}), "diagnose-variants")[0]
+
+
+@pytest.mark.parametrize(
+    ("usual", "huge", "base", "reason"),
+    [
+        (0.0, 0.0, 0.0, "huge (what huge changes): no memory of it was in huge pages."),
+        (0.0, 0.0, 0.0, "base (what base changes): no memory of it is in huge pages anyway."),
+        (0.9, 0.91, 0.0, "as much of its memory as usual was in huge pages (91%)"),
+        (0.0, 0.9, 0.5, None),
+    ],
+)
+def test_pages_that_are_as_usual_are_told(
+    usual: float, huge: float, base: float, reason: str | None
+) -> None:
+    memory = {"as it is": in_huge(usual), "huge": in_huge(huge), "base": in_huge(base)}
+    variants = {"huge": 1.0, "base": 1.0}
+    text = said(with_memory(diagnosed(variants=variants), memory, wanted=PAGES))
+    assert "in huge pages" not in text if reason is None else reason in text
+
+
+def test_a_program_on_the_wrong_node_is_told_to_move() -> None:
+    figures = with_memory(
+        diagnosed(variants={"near": 0.7, "both": 0.9}),
+        {"as it is": on_nodes(0, 99), "near": on_nodes(99, 0), "both": on_nodes(49, 50)},
+        wanted=NODES,
+    )
+    text = said(figures)
+    assert text.index("near (what near changes): takes") < text.index("both (what both changes)")
+    assert "anyway" not in text
+    near = cells(figures, "diagnose-variants")[1]
+    assert near["memory on"] == "node 0: 100%, node 1: 0%"
+
+
+@pytest.mark.parametrize(
+    ("usual", "near", "reason"),
+    [
+        (on_nodes(99, 1), on_nodes(100, 0), "was where it is anyway (node 0: 100%, node 1: 0%)"),
+        (on_nodes(0, 100), on_nodes(20, 80), "only 20% of its memory was there"),
+        (in_huge(0.0), in_huge(0.0), None),
+    ],
+)
+def test_a_policy_that_had_no_effect_is_told(
+    usual: ProgramMemory, near: ProgramMemory, reason: str | None
+) -> None:
+    memory = {"as it is": usual, "near": near}
+    figures = with_memory(diagnosed(variants={"near": 1.0}), memory, wanted=NODES)
+    assert "of its memory" not in said(figures) if reason is None else reason in said(figures)
+    answer = report_of(figures).answer
+    assert answer is not None
+    (line,) = (line for line in answer.lines if line.figures and line.figures[0].name == "near")
+    assert (reason or "no difference") in line.detail
+
+
+def test_what_was_not_tried_has_its_reason_and_data() -> None:
+    lines = "remote memory: there is one memory node\nother CPUs: the program: has one"
+    figures = with_memory(
+        diagnosed(variants={"huge": 1.0}), {"huge": in_huge(0.25)}, not_tried=lines, wanted=PAGES
+    )
+    assert cells(figures, "diagnose-not-tried") == [
+        {"what": "remote memory", "why": "there is one memory node"},
+        {"what": "other CPUs", "why": "the program: has one"},
+    ]
+    found = diagnosis_figures(figures)
+    assert found is not None
+    assert [one.name for one in found.not_tried] == ["remote memory", "other CPUs"]
+    assert found.usual_memory is None
+    (huge,) = (one for one in found.treatments if one.name == "huge")
+    assert huge.memory is not None
+    assert (huge.memory.looks, huge.memory.huge_share_high) == (1, 0.25)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=type(found)) == found
+
+
+def test_rounds_that_differ_are_shown_as_a_range() -> None:
+    seen = memory_seen([in_huge(0.0), in_huge(0.9), in_huge(0.88)])
+    assert seen is not None
+    assert seen.huge_words == "0% to 90% of 512 MiB"
+    assert memory_seen([]) is None
+    assert memory_seen([ProgramMemory(anonymous_bytes=0, huge_bytes=0)]) is None

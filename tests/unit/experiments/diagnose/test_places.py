@@ -14,7 +14,7 @@ from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.places import places
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.parameters import build
-from memgauge.model.points.diagnose import DiagnoseRequested
+from memgauge.model.points.diagnose import DiagnoseActual, DiagnoseRequested
 from memgauge.model.system import System
 
 
@@ -102,3 +102,18 @@ def test_without_a_free_cpu_only_variants_are_compared() -> None:
         Diagnose().plan(asked(only="interference"), a_machine(1))
     with pytest.raises(RequestError, match="no command"):
         Diagnose().plan(asked(command=""), a_machine(4))
+
+
+def test_a_placement_is_recorded_with_its_cpus_and_nodes() -> None:
+    (group,) = Diagnose().plan(asked(only="placement"), a_machine(4, sockets=2))
+    points = {str(point.requested["treatment"]): point for point in group.points}
+    assert DiagnoseActual.of(points["as it is"].actual).cpus == "0-1,4-5"
+    assert DiagnoseActual.of(points["one cache complex"].actual).cpus == "0-1"
+    if "local memory" in points:  # else memory policies are not permitted here
+        assert DiagnoseRequested.of(points["local memory"].requested).nodes_wanted == "0-1"
+    assert {"interference", "hardware prefetch off"} <= {one.name for one in group.not_tried}
+
+
+def test_a_placement_that_is_not_possible_is_refused_with_all_reasons() -> None:
+    with pytest.raises(NotPossibleHere, match="other CPUs: the program has one CPU; local"):
+        Diagnose().plan(asked(only="placement"), a_machine(2))

@@ -15,7 +15,10 @@ pytest.importorskip("memgauge._core")
 from memgauge.experiments.diagnose.program_runs import ProgramRuns
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import CommandNotFound, SystemFailure
+from memgauge.system.detect import detect
+from memgauge.system.memory.policy import MemoryPolicy, refusal
 from memgauge.system.programs.program import lives
+from memgauge.system.topology.memory_nodes import nodes_with_memory
 
 USUAL = Treatment(name="as it is", kind="variant")
 CPUS = sorted(os.sched_getaffinity(0))
@@ -47,6 +50,39 @@ def test_huge_pages_are_switched_off_for_the_program_alone() -> None:
     off = Treatment(name="v", kind="variant", transparent_huge_pages=False)
     assert runs(script).run(off).output.split() == [b"THP_enabled:", b"0"]
     assert runs(script).run(USUAL).output.split() == [b"THP_enabled:", b"1"]
+
+
+def test_a_treatment_has_cpus_and_a_memory_policy_of_its_own() -> None:
+    if refusal() is not None or not Path("/proc/self/numa_maps").exists():
+        pytest.skip("memory policies are not permitted")
+    treatment = Treatment(
+        name="v",
+        kind="variant",
+        cpus=CPUS[-1:],
+        memory_policy=MemoryPolicy(mode="bind", nodes=[nodes_with_memory(detect())[0]]),
+    )
+    script = "grep Cpus_allowed_list /proc/self/status; grep -c bind: /proc/self/numa_maps || true"
+    program = runs(script)
+    cpus, bound = program.run(treatment).output.splitlines()
+    assert cpus.split()[1] == str(CPUS[-1]).encode()
+    assert int(bound) > 0
+    assert program.run(USUAL).output.splitlines()[1] == b"0"
+
+
+def test_memory_is_seen_where_it_is_looked_at() -> None:
+    script = "x=$(head -c 9000000 /dev/zero | tr '\\0' x); sleep 0.2"
+    program = runs(script)
+    assert program.run(USUAL).memory is None
+    one = program.run(USUAL, look=True)
+    assert one.resident_bytes >= 9_000_000
+    if one.memory is not None:  # a busy machine may not have looked in time
+        assert one.memory.anonymous_bytes <= one.resident_bytes
+
+
+def test_a_failure_names_the_treatment() -> None:
+    treatment = Treatment(name="tight", kind="variant", change="memory on node 0 only")
+    with pytest.raises(SystemFailure, match=r"by SIGKILL under 'tight' \(memory on node 0 only\)"):
+        runs("kill -KILL $$").run(treatment)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,124 @@
+"""On which memory nodes a program is tried, on trees of made-up machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("memgauge._core")
+
+from msgspec.structs import replace
+from tests.unit.system.trees import NODES, Files, plant, with_cxl, xeon
+
+from memgauge.experiments.diagnose.memory_placements import ALL, memory_placements, with_room
+from memgauge.experiments.diagnose.treatments import NotTried, Treatment
+from memgauge.model.system import System
+from memgauge.system.detect import detect
+from memgauge.system.memory.policy import MemoryPolicy
+
+NEAR, EVERY = [0, 1, 8, 9], [*range(16)]
+"""CPUs of node 0 of the Xeon, and of both nodes."""
+MIB = 1 << 20
+Placed = dict[str, tuple[str, list[int], str]]
+
+
+def weights(*of_nodes: int) -> Files:
+    folder = "/sys/kernel/mm/mempolicy/weighted_interleave"
+    return {f"{folder}/node{node}": f"{weight}\n" for node, weight in enumerate(of_nodes)}
+
+
+@pytest.fixture(scope="module")
+def two_nodes(tmp_path_factory: pytest.TempPathFactory) -> System:
+    root = tmp_path_factory.mktemp("xeon")
+    plant(root, xeon())
+    return detect(root)
+
+
+def placed(
+    system: System, program: list[int], refusal: str | None = None
+) -> tuple[Placed, dict[str, str]]:
+    made, not_tried = memory_placements(program, system, refusal)
+    found: Placed = {}
+    for one in made:
+        assert one.memory_policy is not None
+        assert one.nodes_wanted == one.memory_policy.nodes
+        found[one.name] = (one.memory_policy.mode, one.memory_policy.nodes, one.change)
+    return found, {one.name: one.reason for one in not_tried}
+
+
+def test_a_program_on_one_of_two_nodes(two_nodes: System) -> None:
+    assert placed(two_nodes, NEAR) == (
+        {
+            "local memory": ("bind", [0], "memory on node 0 only"),
+            "remote memory": ("bind", [1], "memory on node 1 only"),
+            "interleaved memory": ("interleave", [0, 1], "memory interleaved over nodes 0-1"),
+        },
+        {
+            "memory interleaved by weights": "the kernel has no weights of its nodes (weighted "
+            "interleave, since Linux 6.9)"
+        },
+    )
+
+
+def test_a_program_on_all_nodes_has_no_remote_one(two_nodes: System) -> None:
+    made, reasons = placed(two_nodes, EVERY)
+    assert made["local memory"] == ("bind", [0, 1], "memory on nodes 0-1 only")
+    assert "remote memory" not in made
+    assert reasons["remote memory"].startswith("the program has CPUs on each node")
+
+
+def test_memory_without_cpus_is_preferred_and_in_the_weights(tmp_path: Path) -> None:
+    plant(tmp_path, with_cxl() | weights(3, 3, 1))
+    made, reasons = placed(detect(tmp_path), NEAR)
+    assert made["interleaved memory"][1] == [0, 1]
+    assert made["memory interleaved by weights"] == (
+        "weighted interleave",
+        [0, 1, 2],
+        "memory interleaved over nodes 0-2 by the kernel's weights 3:3:1",
+    )
+    mode, nodes, text = made["node 2 preferred"]
+    assert (mode, nodes) == ("preferred", [2])
+    assert text.startswith("memory on node 2")
+    assert reasons == {}
+
+
+def test_equal_weights_are_the_plain_interleave(two_nodes: System) -> None:
+    tiers = [replace(tier, interleave_weight=2) for tier in two_nodes.tiers]
+    made, reasons = placed(replace(two_nodes, tiers=tiers), NEAR)
+    assert "memory interleaved by weights" not in made
+    assert reasons["memory interleaved by weights"].endswith("the same for all nodes")
+
+
+def test_nothing_is_tried_where_nothing_can_be(two_nodes: System) -> None:
+    refusal = "memory policies are not permitted here"
+    assert placed(two_nodes, NEAR, refusal) == ({}, {ALL: refusal})
+    outside = replace(two_nodes, allowed_nodes=[1])
+    assert placed(outside, NEAR) == ({}, {ALL: "there is one memory node"})
+
+
+def bound(*nodes: int) -> Treatment:
+    policy = MemoryPolicy(mode="bind", nodes=list(nodes))
+    return Treatment(name=f"on {nodes}", kind="variant", memory_policy=policy)
+
+
+def meminfo(node: int, free_kib: int, inactive_kib: int) -> Files:
+    text = f"Node {node} MemFree: {free_kib} kB\nNode {node} Inactive(file): {inactive_kib} kB\n"
+    return {f"{NODES}/node{node}/meminfo": text}
+
+
+def test_a_program_is_bound_only_where_twice_its_memory_is_free(tmp_path: Path) -> None:
+    tree = plant(tmp_path, meminfo(0, 1024, 1024) | meminfo(1, 1024, 1023))
+    usual = Treatment(name="as it is", kind="variant")
+    preferred = Treatment(
+        name="p", kind="variant", memory_policy=MemoryPolicy(mode="preferred", nodes=[1])
+    )
+    given = [usual, bound(0), bound(1), bound(0, 1), bound(7), preferred]
+    kept, not_tried = with_room(given, MIB, tree)
+    assert kept == [usual, bound(0), bound(0, 1), preferred]
+    few, unknown = not_tried
+    assert few.name == bound(1).name
+    assert few.reason.endswith(
+        "free on node 1, which is less than twice the 1 MiB that the program had"
+    )
+    assert unknown == NotTried(bound(7).name, "how much memory is free on node 7 cannot be read")
