@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import msgspec
 from tests.lab import devices, pagemap
-from tests.lab.measuring import Seen, measured, said
+from tests.lab.measuring import DISK, Seen, measured, said
 
 from memgauge import _core, api
+from memgauge.system.memory.policy import MemoryPolicy, inherited
 
 
 def ordinary() -> Seen:
@@ -20,6 +23,23 @@ def interleaved() -> Seen:
         "even": _shares([0, 1], []),
         "three_to_one": _shares([0, 1], [3, 1]),
         "run": measured(memory="interleave:0=3,1=1", pages="4k"),
+    }
+
+
+def moved() -> Seen:
+    """Where the memory of a program was that was started on the wrong node, by treatment."""
+    with inherited(MemoryPolicy(mode="bind", nodes=[1])):
+        result = api.diagnose(
+            ["dd", "if=/dev/zero", "of=/dev/null", "bs=24M", "count=10", "status=none"],
+            only="placement",
+            rounds=1,
+            program_cpus="0",
+            output=tempfile.mkdtemp(dir=DISK) + "/run",
+        )
+    diagnosis = result.document()["diagnosis"]
+    return {
+        "usual": diagnosis["usual_memory"],
+        "treatments": {one["name"]: one for one in diagnosis["treatments"]},
     }
 
 

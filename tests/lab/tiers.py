@@ -23,6 +23,7 @@ LOOKS: dict[str, Callable[[], Seen]] = {
         nodes.ordinary,
         nodes.interleaved,
         nodes.huge_pages,
+        nodes.moved,
         files.not_dax,
         files.permissions,
         files.ext4,

@@ -30,8 +30,8 @@ SETTINGS = {
     "BOOT": "hugepagesz=1G hugepages=1:1 hugepagesz=2M hugepages=0:32,1:32",
 }
 CXL = {"CXL_MB": "256", "MODULES": devices.CXL_MODULES}
-FEW = ["ordinary", "interleaved", "huge_pages", "not_dax", "permissions", "ext4", "xfs", "device"]
-FEW += ["kmem", "competition", "weights", "matrices"]
+FEW = ["ordinary", "interleaved", "huge_pages", "moved", "not_dax", "permissions", "ext4", "xfs"]
+FEW += ["device", "kmem", "competition", "weights", "matrices"]
 needs_all = pytest.mark.skipif(
     os.environ.get("MEMGAUGE_GUEST_TIERS") != "all", reason="set MEMGAUGE_GUEST_TIERS=all"
 )
@@ -110,6 +110,20 @@ def test_a_node_without_such_pages_is_said_to_have_none(found: Seen) -> None:
     said = refusal(found["huge_pages"]["1g on node 0"])
     assert "1 GiB on node 0" in said
     assert "/node0/hugepages/hugepages-1048576kB/nr_hugepages" in said
+
+
+def test_a_program_on_the_wrong_node_is_moved(found: Seen) -> None:
+    seen = found["moved"]
+    assert "treatments" in seen, seen
+    shares = {name: one["memory"]["node_shares"] for name, one in seen["treatments"].items()}
+    # Arguments and the first pages of a program are there before it is executed.
+    assert seen["usual"]["node_shares"]["1"] > 0.95
+    assert shares["local memory"]["0"] > 0.95
+    assert shares["remote memory"]["1"] > 0.95
+    assert shares["interleaved memory"]["0"] == pytest.approx(0.5, abs=0.05)
+    assert seen["treatments"]["local memory"]["change"] == "memory on node 0 only"
+    assert seen["treatments"]["local memory"]["without_effect"] is None
+    assert "where it is anyway" in seen["treatments"]["remote memory"]["without_effect"]
 
 
 # ---- files --------------------------------------------------------------------------------------
