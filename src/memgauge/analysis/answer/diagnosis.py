@@ -118,4 +118,9 @@ def _words(found: Diagnosis, one: Treated) -> str:
 def _compared(one: Treated) -> str:
     if is_faster(one.program):
         return "faster"
-    return "slower" if is_slower(one.program) else f"no difference above {MATTERS:.0%}"
+    if is_slower(one.program):
+        return "slower"
+    time = one.program
+    if time is None or time.low < 1 - MATTERS or time.high > 1 + MATTERS:
+        return "no difference that can be told"
+    return f"no difference above {MATTERS:.0%}"

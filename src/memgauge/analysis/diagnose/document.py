@@ -14,7 +14,6 @@ from memgauge.analysis.diagnose.judgement import Kind, judgement_of
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
-from memgauge.model.points.diagnose import AS_IT_IS
 
 
 class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +120,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         resolvable_share=judgement.resolvable_share,
         time=figure(found.program_time),
         treatments=[_treatment(one, found) for one in found.treated],
-        usual_memory=_memory(found.memory.get(AS_IT_IS)),
+        usual_memory=_memory(found.usual_memory),
         not_tried=[NotTriedText(name=name, reason=reason) for name, reason in found.not_tried],
         traffic=_traffic(traffic) if traffic else None,
     )

@@ -20,6 +20,7 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import paired
 from memgauge.model.points.diagnose import (
     AS_IT_IS,
+    AS_IT_IS_AGAIN,
     BANDWIDTH,
     COMPUTE,
     PROGRAM,
@@ -122,6 +123,11 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         """Other ways to start the program."""
         return [one for one in self.treated if one.kind == "variant"]
 
+    @property
+    def usual_memory(self) -> MemorySeen | None:
+        """That of the usual way to run it; None: not seen."""
+        return self.memory.get(AS_IT_IS) or self.memory.get(AS_IT_IS_AGAIN)
+
     def without_effect(self, one: Treated) -> str | None:
         """Why a variant of pages or memory nodes did not reach the program's memory.
 
@@ -132,7 +138,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
             return None
         return without_effect(
             seen,
-            self.memory.get(AS_IT_IS),
+            self.usual_memory,
             pages_wanted=one.pages_wanted,
             nodes=node_list(one.nodes_wanted),
         )

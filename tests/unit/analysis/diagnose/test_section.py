@@ -40,6 +40,17 @@ def test_variants_are_told_in_order_of_their_gain() -> None:
     assert "No gain above 2% was found of: d." in text
 
 
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [(0.001, "no difference above 2%"), (0.5, "no difference that can be told")],
+)
+def test_a_variant_that_differs_by_noise_is_not_called_equal(noise: float, words: str) -> None:
+    answer = report_of(diagnosed(variants={"a": 1.0}, noise=noise)).answer
+    assert answer is not None
+    details = {line.figures[0].name: line.detail for line in answer.lines if line.figures}
+    assert details["a"] == words
+
+
 def test_shares_are_said_of_what_slows_down_only() -> None:
     assert "slows down like a program" in said(diagnosed(latency=0.5))
     assert "slows down like a program" not in said(diagnosed())
