@@ -21,7 +21,8 @@ LEAST_PAUSE_S = 0.01
 LOOKS_IN_A_RUN = 20
 """and a twentieth of the time that a run takes;"""
 COST_FACTOR = 20
-"""and twenty times the processor time of the last look, which walks the program's page tables."""
+"""and twenty times the processor time of the last look, which walks the program's page tables; but
+at most half of the time so far, so that there is one in the second half of every run."""
 _HUGETLB = ("Private_Hugetlb", "Shared_Hugetlb")
 _NODE = re.compile(r"N(\d+)=(\d+)")
 _PAGE = re.compile(r"kernelpagesize_kB=(\d+)")
@@ -45,10 +46,22 @@ def memory_of(pid: int, *, by_node: bool, root: Path = ROOT) -> Seen:
         root: Root of the procfs to read.
     """
     tree = Tree(root)
-    sizes = {one: _sizes(tree, one) for one in tree_of(pid, root)}
+    sizes = {one: _sizes(tree, one) for one in _processes(tree, pid, root)}
     resident = sum(all_ for all_, _ in sizes.values())
     largest = max(sizes, key=lambda one: sizes[one][1])
     return Seen(_detail(tree, largest, by_node=by_node), resident)
+
+
+def _processes(tree: Tree, pid: int, root: Path) -> list[int]:
+    """A process and its descendants, without reading all processes where the kernel lists them."""
+    if not tree.exists(f"/proc/{pid}/task/{pid}/children"):
+        return tree_of(pid, root)
+    found = [pid]
+    for one in found:
+        for thread in tree.names(f"/proc/{one}/task"):
+            words = (tree.text(f"/proc/{one}/task/{thread}/children") or "").split()
+            found += [child for word in words if (child := whole_number(word)) is not None]
+    return found
 
 
 def _sizes(tree: Tree, pid: int) -> tuple[int, int]:
@@ -159,7 +172,8 @@ def watched(pid: int, viewpoint: Viewpoint, run_s: float | None = None) -> Itera
         viewpoint: From where, and what is read.
         run_s: Time that a run takes; None: not known.
     """
-    kept, stop = Watched(time.monotonic()), threading.Event()
+    began_s = time.monotonic()
+    kept, stop = Watched(began_s), threading.Event()
 
     def look() -> None:
         if viewpoint.cpus:
@@ -170,7 +184,9 @@ def watched(pid: int, viewpoint: Viewpoint, run_s: float | None = None) -> Itera
             begin_s, before_s = time.monotonic(), time.thread_time()
             kept.add(memory_of(pid, by_node=viewpoint.by_node), begin_s)
             cost_s = time.thread_time() - before_s
-            pause_s = max(LEAST_PAUSE_S, (run_s or 0.0) / LOOKS_IN_A_RUN, COST_FACTOR * cost_s)
+            wanted_s = max((run_s or 0.0) / LOOKS_IN_A_RUN, COST_FACTOR * cost_s)
+            most_s = (time.monotonic() - began_s) / 2
+            pause_s = max(LEAST_PAUSE_S, min(wanted_s, most_s))
 
     thread = threading.Thread(target=look, name="memory of the program", daemon=True)
     thread.start()

@@ -40,13 +40,13 @@ def a_process(pid: int, parent: int, anonymous_kib: int, huge_kib: int, *more: s
     }
 
 
-def test_memory_is_that_of_the_largest_process(tmp_path: Path) -> None:
-    shell, program, other = (
-        a_process(7, 1, 50, 0),
-        a_process(8, 7, 4096, 2048),
-        a_process(9, 1, 9999, 0),
-    )
-    plant(tmp_path, shell | program | other)
+@pytest.mark.parametrize("lists_children", [False, True])
+def test_memory_is_that_of_the_largest_process(tmp_path: Path, lists_children: bool) -> None:
+    files = a_process(7, 1, 50, 0) | a_process(8, 7, 4096, 2048) | a_process(9, 1, 9999, 0)
+    if lists_children:  # what the kernel says there counts, and not the state of all processes
+        files |= {"/proc/7/task/7/children": "", "/proc/7/task/70/children": "8 "}
+        files |= {"/proc/8/task/8/children": "", "/proc/8/stat": ""}
+    plant(tmp_path, files)
     assert memory_of(7, by_node=False, root=tmp_path) == Seen(
         ProgramMemory(anonymous_bytes=4 * MIB, huge_bytes=2 * MIB), (50 + 4096 + 200) * KIB
     )
