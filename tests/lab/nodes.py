@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import tempfile
-
 import msgspec
 from tests.lab import devices, pagemap
-from tests.lab.measuring import DISK, Seen, measured, said
+from tests.lab.measuring import Seen, measured, said
 
 from memgauge import _core, api
-from memgauge.system.memory.policy import MemoryPolicy, inherited
+from memgauge.experiments.diagnose.memory_placements import memory_placements
+from memgauge.experiments.diagnose.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.treatments import Treatment
+from memgauge.system.memory.policy import MemoryPolicy, inherited, refusal
+from memgauge.system.programs.memory_seen import Viewpoint
 
 
 def ordinary() -> Seen:
@@ -28,18 +30,16 @@ def interleaved() -> Seen:
 
 def moved() -> Seen:
     """Where the memory of a program was that was started on the wrong node, by treatment."""
+    treatments, not_tried = memory_placements([0], api.system(), refusal())
+    usual = Treatment(name="as it is", kind="variant")
+    script = "x=$(head -c 8000000 /dev/zero | tr '\\0' x); sleep 3; true"
+    runs = ProgramRuns(["sh", "-c", script], [0], viewpoint=Viewpoint(by_node=True))
     with inherited(MemoryPolicy(mode="bind", nodes=[1])):
-        result = api.diagnose(
-            ["dd", "if=/dev/zero", "of=/dev/null", "bs=24M", "count=10", "status=none"],
-            only="placement",
-            rounds=1,
-            program_cpus="0",
-            output=tempfile.mkdtemp(dir=DISK) + "/run",
-        )
-    diagnosis = result.document()["diagnosis"]
+        seen = {one.name: runs.run(one, look=True).memory for one in (usual, *treatments)}
     return {
-        "usual": diagnosis["usual_memory"],
-        "treatments": {one["name"]: one for one in diagnosis["treatments"]},
+        "bytes": {name: one.node_bytes for name, one in seen.items() if one},
+        "changes": {one.name: one.change for one in treatments},
+        "not_tried": [one.name for one in not_tried],
     }
 
 
