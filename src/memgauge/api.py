@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from memgauge.experiments.shared.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
     from memgauge.model.counting.events import BackEndState
-    from memgauge.model.simulated_program import Engine
+    from memgauge.model.simulated_program import By, Engine
     from memgauge.model.system import System
     from memgauge.runner.budget import Beginning
     from memgauge.runner.run import Progress
@@ -166,7 +166,11 @@ def machine(name: str = "this") -> CacheMachine:
 
 
 def simulate(
-    command: Sequence[str], *, machine: str = "this", engine: Engine = "callgrind"
+    command: Sequence[str],
+    *,
+    machine: str = "this",
+    engine: Engine = "callgrind",
+    by: By | None = None,
 ) -> Simulation:
     """Execute a program by valgrind and simulate what it reads from and writes to memory.
 
@@ -178,10 +182,12 @@ def simulate(
             lists, or the path of a TOML file.
         engine: `callgrind` simulates two levels, child processes too; `trace` simulates all levels,
             of the program alone, and is slower.
+        by: Attribute the traffic to each `function` or source `line`; only callgrind can.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
-        RequestError: valgrind is missing, or cannot execute it; no such machine.
+        RequestError: valgrind is missing, or cannot execute it; no such machine; an engine that
+            knows no functions.
         SimulationFailed: valgrind was started and simulated nothing.
     """
     from memgauge.simulation.program import simulate_program
@@ -190,7 +196,7 @@ def simulate(
     if not words:
         raise RequestError("simulate: no command was given; give a list of words")
     caches = _caches_of(name_of(machine, "simulate: machine"))
-    return Simulation(simulate_program(words, caches, engine))
+    return Simulation(simulate_program(words, caches, engine, by=by))
 
 
 def _caches_of(name: str) -> CacheMachine:

@@ -18,12 +18,12 @@ from memgauge.model.errors import (
     RequestError,
     SimulationFailed,
 )
-from memgauge.model.simulated_program import Engine
+from memgauge.model.simulated_program import By, Engine
 from memgauge.model.termination import shell_exit_code
 from memgauge.model.text import plain
 from memgauge.reports.files import check_writable
 from memgauge.results import Simulation
-from memgauge.simulation.program import ENGINES, simulate_program
+from memgauge.simulation.program import ENGINES, PLACES, simulate_program
 
 
 @click.command("simulate", context_settings={"allow_interspersed_args": False})
@@ -45,6 +45,12 @@ from memgauge.simulation.program import ENGINES, simulate_program
     help="callgrind: two cache levels, with child processes, faster; trace: all cache levels of "
     "the machine, without child processes, slower",
 )
+@click.option(
+    "--by",
+    type=click.Choice(PLACES),
+    help="show where memory traffic arises, by function or by source line (callgrind only); lines "
+    "need a program with debug information",
+)
 @page_option
 @click.option(
     "--json",
@@ -59,11 +65,12 @@ from memgauge.simulation.program import ENGINES, simulate_program
     metavar="[--] COMMAND ...",
     shell_complete=files,
 )
-def command(
+def command(  # noqa: PLR0913 - all but the first by name
     command: tuple[str, ...],
     *,
     name: str,
     engine: Engine,
+    by: By | None,
     page: Path | None,
     as_json: bool,
 ) -> int:
@@ -83,6 +90,7 @@ def command(
             or the path of a TOML file.
         engine: `callgrind` simulates two levels, child processes too; `trace` simulates all levels,
             of the program alone, and is slower.
+        by: Whether a table shows the traffic of each function or source line; None: of neither.
         page: HTML file to write; None writes none.
         as_json: Whether stdout gets the JSON document, and stderr the program's own output.
 
@@ -97,7 +105,7 @@ def command(
         if page is not None:
             check_writable(page)
         output = sys.stderr.buffer if as_json else None
-        done = simulate_program(command, machine, engine, output)
+        done = simulate_program(command, machine, engine, output, by)
         _present(Simulation(done), page=page, as_json=as_json)
     except (CommandNotFound, CommandNotExecutable):
         raise

@@ -10,6 +10,7 @@ from memgauge.model.cache_machine import CacheMachine
 
 Engine = Literal["callgrind", "trace"]
 Requested = Literal["loads", "stores", "instructions", "all"]
+By = Literal["function", "line"]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -21,6 +22,23 @@ class ProgramLevel(msgspec.Struct, frozen=True, kw_only=True):
     """`all` if the engine does not distinguish loads from stores behind the first level."""
     accesses: Count
     misses: Count
+
+
+class TrafficPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """A function, or one of its source lines, whose accesses made memory give and take."""
+
+    function: str | None
+    """None: the program has no symbol for it."""
+    object: str | None
+    """File of the program or library that holds it."""
+    file: str | None
+    """Source file; None: no debug information says."""
+    line: Count | None
+    """None: by function, or no debug information says."""
+    read_bytes: Count
+    """Read from memory because of its loads, stores and instructions,"""
+    write_bytes: Count
+    """and written when its accesses evicted lines that it or another place had changed."""
 
 
 class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +82,15 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     signal: int | None
     """Signal that ended it; None if it ended by itself."""
     took_s: float
+    by: By | None = None
+    """What `places` are; None: not asked for."""
+    places: list[TrafficPlace] = []
+    """Where traffic arises, those that moved most first; those that moved nothing are not in it."""
+    left_out_places: Count = 0
+    """Places that moved less than all of `places`."""
+    without_line_bytes: Count | None = None
+    """Bytes that were read and written by code whose source lines are not known; None: not by
+    line."""
     notes: list[str]
     """Notes on what the engine simulates differently from the machine."""
 

@@ -21,8 +21,9 @@ import msgspec
 
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import SimulationFailed
-from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
+from memgauge.model.simulated_program import By, ProgramLevel, SimulatedProgram
 from memgauge.model.text import quoted
+from memgauge.simulation.callgrind_places import Lines, lines_by_place, places_of
 from memgauge.simulation.remarks import remarks
 from memgauge.simulation.two_levels import TwoLevels, two_levels
 from memgauge.simulation.valgrind import (
@@ -48,6 +49,8 @@ class _Counted(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
     uncounted: int
     took_s: float
+    places: list[Lines]
+    """Of each process; empty: not asked for."""
 
 
 def simulate_by_callgrind(
@@ -55,6 +58,7 @@ def simulate_by_callgrind(
     machine: CacheMachine,
     valgrind: Valgrind,
     output: int | IO[bytes] | None = None,
+    by: By | None = None,
 ) -> SimulatedProgram:
     """Execute the program once, with the processes that it starts.
 
@@ -63,13 +67,14 @@ def simulate_by_callgrind(
         machine: Machine whose caches are approximated by two levels.
         valgrind: The installed valgrind.
         output: Descriptor or file for the program's standard output; None for this process's own.
+        by: Places that traffic is attributed to; None: none.
 
     Raises:
         RequestError: callgrind cannot approximate the machine with two levels.
         SimulationFailed: valgrind could not execute it.
     """
-    counted = _execute(command, two_levels(machine), valgrind, output)
-    return _program(command, machine, valgrind, counted)
+    counted = _execute(command, two_levels(machine), valgrind, output, by)
+    return _program(command, machine, valgrind, counted, by)
 
 
 def totals_of(text: str) -> Events | None:
@@ -97,6 +102,7 @@ def _execute(
     levels: TwoLevels,
     valgrind: Valgrind,
     output: int | IO[bytes] | None,
+    by: By | None,
 ) -> _Counted:
     with work_directory("simulate") as directory:
         words = [valgrind.path, *_options(levels, directory), *by_path(command)]
@@ -108,8 +114,9 @@ def _execute(
             ended = how_it_ended(child)
         took_s = time.monotonic() - began
         found = _events_by_process(directory)
+        own = found.keys() & said.starts.keys()
+        places = [_places(directory, pid, by) for pid in sorted(own)] if by else []
     # A process that forked without starting a program also contains the counts of its parent.
-    own = found.keys() & said.starts.keys()
     if not own and said.starts and ended.signal is None:
         place = quoted(str(directory.parent))
         raise SimulationFailed(
@@ -126,6 +133,7 @@ def _execute(
         left_out=len(found) - len(own),
         uncounted=said.starts.total() - len(own),
         took_s=took_s,
+        places=places,
     )
 
 
@@ -136,6 +144,7 @@ def _options(levels: TwoLevels, directory: Path) -> list[str]:
         *OPTIONS,
         "--cache-sim=yes",
         "--simulate-wb=yes",
+        "--compress-pos=no",
         f"--I1={levels.instructions.option}",
         f"--D1={levels.first.option}",
         f"--LL={levels.last.option}",
@@ -146,11 +155,16 @@ def _options(levels: TwoLevels, directory: Path) -> list[str]:
 
 
 def _program(
-    command: Sequence[str], machine: CacheMachine, valgrind: Valgrind, counted: _Counted
+    command: Sequence[str],
+    machine: CacheMachine,
+    valgrind: Valgrind,
+    counted: _Counted,
+    by: By | None,
 ) -> SimulatedProgram:
     """Convert callgrind's events to bytes of lines."""
     events, caches = counted.events, counted.caches
     line_bytes = caches.last.line_bytes
+    places = places_of(counted.places, line_bytes)
     return SimulatedProgram(
         command=list(command),
         machine=machine,
@@ -172,6 +186,10 @@ def _program(
         exit_code=counted.ended.exit_code,
         signal=counted.ended.signal,
         took_s=counted.took_s,
+        by=by,
+        places=places.kept,
+        left_out_places=places.left_out,
+        without_line_bytes=places.without_line_bytes if by == "line" else None,
         notes=[
             *caches.notes,
             "an access that lies in two lines counts as one",
@@ -189,6 +207,12 @@ def _events_by_process(directory: Path) -> dict[int, Events]:
         if events is not None and pid.isdecimal():
             found[int(pid)] = events
     return found
+
+
+def _places(directory: Path, pid: int, by: By) -> Lines:
+    path = directory / f"{OUTPUT}{pid}"
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return lines_by_place(lines, by)
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import IO, get_args
 from memgauge.model.arguments import text_of
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import RequestError
-from memgauge.model.simulated_program import Engine, SimulatedProgram
+from memgauge.model.simulated_program import By, Engine, SimulatedProgram
 from memgauge.model.text import quoted
 from memgauge.simulation.valgrind import check_command, find_valgrind
 from memgauge.system.limits.temporary import require_temporary
@@ -21,6 +21,7 @@ TEMPORARY_BYTES = 64 << 10
 """Least space in bytes that valgrind's files need."""
 
 ENGINES: tuple[Engine, ...] = get_args(Engine)
+PLACES: tuple[By, ...] = get_args(By)
 
 
 def simulate_program(
@@ -28,6 +29,7 @@ def simulate_program(
     machine: CacheMachine,
     engine: Engine = "callgrind",
     output: int | IO[bytes] | None = None,
+    by: By | None = None,
 ) -> SimulatedProgram:
     """Execute a program once on the simulated caches of a machine.
 
@@ -38,15 +40,24 @@ def simulate_program(
         machine: the machine whose caches are simulated.
         engine: `callgrind` (two levels) or `trace` (all levels, slower).
         output: descriptor for the program's standard output; None for memgauge's own.
+        by: attribute traffic to each `function` or source `line`; None: to neither. Only callgrind
+            can.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
         RequestError: valgrind is missing or cannot execute the program, the machine is
-            inconsistent, or no temporary file can be written.
+            inconsistent, no temporary file can be written, or the engine knows no places.
         SimulationFailed: valgrind was started, but simulated nothing.
     """
     if text_of(engine, "engine") not in ENGINES:
         raise RequestError(f"engine {quoted(engine)} is unknown; choose from {', '.join(ENGINES)}")
+    if by is not None and text_of(by, "by") not in PLACES:
+        raise RequestError(f"by {quoted(by)}: is unknown; choose from {', '.join(PLACES)}")
+    if by is not None and engine != "callgrind":
+        raise RequestError(
+            f"--by {by}: the engine {engine} does not know which code makes an access; use "
+            "--engine callgrind"
+        )
     valgrind = find_valgrind()
     check_command(command)
     require_temporary("simulate", TEMPORARY_BYTES)
@@ -56,4 +67,4 @@ def simulate_program(
         return simulate_by_trace(command, machine, valgrind, output)
     from memgauge.simulation.callgrind import simulate_by_callgrind
 
-    return simulate_by_callgrind(command, machine, valgrind, output)
+    return simulate_by_callgrind(command, machine, valgrind, output, by)

@@ -24,6 +24,7 @@ from memgauge.machines.library import load
 from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 from memgauge.simulation.callgrind import totals_of
+from memgauge.simulation.callgrind_places import MOST_PLACES, lines_by_place, places_of
 from memgauge.simulation.lackey import _remarks, records_of
 from memgauge.system import earlier_runs
 from memgauge.system.areas import journal as area_journal
@@ -41,7 +42,10 @@ Triad:          27123.9     0.008862     0.008848     0.008890
 """
 _MULTILOAD = b"1, 2, 3, 81.3, 5, 6, 7, 8, 9000.5, 10\n"
 _PMBW = b"RESULT\tbandwidth=12345678.9\trate=1\nMByte/s: 1234.5\nTriad 123.4 0.1 0.2\n"
-_CALLGRIND = b"version: 1\nevents: Ir Dr Dw I1mr D1mr\nfn=(1) main\n12 3 4\ntotals: 100 20 10\n"
+_CALLGRIND = (
+    b"version: 1\nevents: Ir DLmr DLmw ILmr DLdmr\nob=(1) a\nfl=(1) a.c\nfn=(1) main\n12 3 4\n"
+    b"cfn=(2) f\ncalls=1 5\n12 9 9\nfi=(2) b.h\n13 1 1\ntotals: 100 20 10\n"
+)
 _LACKEY = b" L 1ffeffe7e0,8\n S 04222c90,4\n M 0421c7cc,4\nI  0400d7d4,3\n==12== end\n"
 _EARLIER = (
     b'{"format":1,"host":"h","machine_id":"m","cpu_model":"c","runs":[{"made_as":"d","run":'
@@ -94,8 +98,12 @@ def _peer_readers() -> list[Callable[[str], Figures]]:
 
 
 def _callgrind(content: bytes) -> None:
-    totals = totals_of(content.decode("utf-8", "replace"))
+    text = content.decode("utf-8", "replace")
+    totals = totals_of(text)
     assert totals is None or all(count >= 0 for count in totals.values())
+    found = places_of([lines_by_place(text.splitlines(), "line")], 64)
+    assert len(found.kept) <= MOST_PLACES
+    assert all(one.read_bytes + one.write_bytes > 0 for one in found.kept)
 
 
 def _lackey(content: bytes) -> None:

@@ -141,6 +141,37 @@ def test_writing_reads_each_line_and_writes_it_back(place: Path) -> None:
 
 
 @simulates
+def test_traffic_is_that_of_the_function_and_line_that_caused_it(place: Path) -> None:
+    subprocess.run(
+        ["gcc", "-g", "-O1", "-o", str(place / "debug"), str(place / "walk.c")], check=True
+    )
+    loop = next(at for at, line in enumerate(SOURCE.splitlines(), 1) if "sum += array" in line)
+    found = {}
+    for by in ("function", "line"):
+        words = ["simulate", "--machine", "small.toml", "--by", by, "--json", "--", "./debug"]
+        done = memgauge(*words, "r", str(8 * MIB), cwd=place)
+        found[by] = json.loads(done.stdout)
+        jsonschema.Draft202012Validator(simulation_schema()).validate(found[by])
+        program = found[by]["program"]
+        # Nothing is counted twice or lost.
+        if not program["left_out_places"]:
+            for what in ("read_bytes", "write_bytes"):
+                assert sum(one[what] for one in program["places"]) == found[by][what]
+    function, line = (found[by]["program"]["places"][0] for by in ("function", "line"))
+    assert (function["function"], function["line"]) == ("main", None)
+    assert function["read_bytes"] == pytest.approx(8 * MIB, rel=0.02)
+    assert (Path(line["file"]).name, line["line"]) == ("walk.c", loop)
+    assert line["read_bytes"] == pytest.approx(8 * MIB, rel=0.02)
+
+
+@simulates
+def test_the_trace_engine_knows_no_functions(place: Path) -> None:
+    done = memgauge("simulate", "--engine", "trace", "--by", "line", "--", "./walk", "r", cwd=place)
+    assert done.returncode == 125
+    assert "does not know which code makes an access; use --engine callgrind" in done.stderr
+
+
+@simulates
 def test_the_trace_engine_counts_what_was_left_too(place: Path) -> None:
     found = simulated(place, "./walk", "w", str(2 * MIB), engine="trace")
     program = found["program"]

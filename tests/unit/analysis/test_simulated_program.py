@@ -13,7 +13,7 @@ from memgauge.analysis.simulated_program import (
     simulation_document,
 )
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
-from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram
+from memgauge.model.simulated_program import ProgramLevel, SimulatedProgram, TrafficPlace
 from memgauge.model.storage.schema import schema_text
 from memgauge.reports.html.page import render as render_page
 from memgauge.reports.terminal.report import render
@@ -181,3 +181,41 @@ def test_few_bytes_are_told_as_such_and_not_as_no_mebibytes() -> None:
     )
     said = " ".join(v.text for one in simulated_report(small).sections for v in one.verdicts)
     assert "memory would give 300 KiB and take 0 B while" in said
+
+
+PLACES = [
+    TrafficPlace(
+        function="solve",
+        object="/opt/a.out",
+        file="/src/solve.c",
+        line=12,
+        read_bytes=3 * MIB,
+        write_bytes=2 * MIB,
+    ),
+    TrafficPlace(
+        function=None, object="/lib/c.so", file=None, line=None, read_bytes=MIB, write_bytes=0
+    ),
+]
+
+
+def test_places_are_shown_with_their_share_and_their_limit() -> None:
+    made = done(by="line", places=PLACES, left_out_places=7, without_line_bytes=MIB)
+    (table,) = [one for one in simulated_report(made).sections[0].tables if one.name == "places"]
+    assert "by line, simulated on made-up" in table.title
+    assert table.rows[0] == ["solve.c:12", 3 * MIB, 2 * MIB, 5 / 7, "solve"]
+    assert table.rows[1][:2] == ["no symbol", MIB]
+    assert table.note is not None
+    assert "7 places that moved less are not shown" in table.note
+    assert "which may be elsewhere than where the data were changed" in table.note
+
+
+def test_lines_that_are_not_known_are_said_with_what_to_do() -> None:
+    made = done(by="line", places=PLACES, without_line_bytes=MIB)
+    text = render(simulated_report(made))
+    assert "14% of the traffic is of code without debug information" in text
+    assert "-g" in text
+    assert "debug information" not in render(simulated_report(done(by="function", places=PLACES)))
+
+
+def test_without_places_there_is_no_table_of_them() -> None:
+    assert all(one.name != "places" for one in simulated_report(done()).sections[0].tables)
