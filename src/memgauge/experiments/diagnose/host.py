@@ -41,6 +41,7 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
+from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import never_tried, variants
 from memgauge.experiments.shared.base import Bench, Experiment, Group
@@ -212,7 +213,7 @@ class Diagnose(Experiment):
         """
         del memories
         runs = ProgramRuns(
-            parameters.words,
+            with_threads(parameters.words, len(group.places.program)),
             group.places.program,
             metric=parameters.metric,
             prepare=parameters.prepare,
@@ -249,15 +250,15 @@ class Diagnose(Experiment):
         Args:
             points: All points of the run.
             parameters: What was asked; `command`, `only` and `simulate_s` are used.
-            system: Not used: the simulation finds the caches itself.
+            system: This machine; the simulation finds its caches itself.
         """
-        del system
         if "traffic" not in parameters.only:
             return []
         program = next(
             one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
         )
-        return modelled(parameters.words, program, parameters.simulate_s)
+        words = with_threads(parameters.words, len(places(parameters, system).program))
+        return modelled(words, program, parameters.simulate_s)
 
 
 def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:

@@ -12,6 +12,7 @@ from memgauge.experiments.diagnose.cpu_placements import THREAD_VARIABLES, cpu_p
 from memgauge.experiments.diagnose.memory_placements import memory_placements
 from memgauge.experiments.diagnose.parameters import EVIDENCE, DiagnoseParameters
 from memgauge.experiments.diagnose.places import Places
+from memgauge.experiments.diagnose.threads import PLACE, takes_threads, with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
 from memgauge.model.points.diagnose import AS_IT_IS, AS_IT_IS_AGAIN
 from memgauge.model.system import System
@@ -43,7 +44,7 @@ def variants(
     if "pages" in parameters.only:
         made += _page_variants(os.environ)
     if "threads" in parameters.only:
-        made += _thread_variants(len(places.program))
+        made += _thread_variants(len(places.program), parameters.words)
         if len(places.program) == 1:
             not_tried.append(NotTried("fewer threads", "the program has one CPU"))
     if "placement" in parameters.only:
@@ -51,9 +52,9 @@ def variants(
             cpu_placements(places.program, system, os.environ),
             memory_placements(places.program, system, refusal()),
         ):
-            made += found
+            made += [_on_its_cpus(one, parameters.words) for one in found]
             not_tried += left_out
-    made += _own_variants(parameters)
+    made += _own_variants(parameters, len(places.program))
     if made:
         made[:0] = [
             Treatment(name=AS_IT_IS, kind="variant"),
@@ -72,7 +73,14 @@ def never_tried(only: Sequence[str]) -> list[NotTried]:
     return [*NEVER, *left_out]
 
 
-def _own_variants(parameters: DiagnoseParameters) -> list[Treatment]:
+def _on_its_cpus(one: Treatment, words: Sequence[str]) -> Treatment:
+    """With as many threads in the command as the treatment has CPUs."""
+    if not one.cpus or not takes_threads(words):
+        return one
+    return replace(one, words=with_threads(words, len(one.cpus)))
+
+
+def _own_variants(parameters: DiagnoseParameters, cpus: int) -> list[Treatment]:
     made = []
     for own in parameters.variants or ():
         variable = own.variable
@@ -80,7 +88,7 @@ def _own_variants(parameters: DiagnoseParameters) -> list[Treatment]:
             replace(
                 variant(own.name, own.what),
                 environment={} if variable is None else dict([variable]),
-                words=shlex.split(own.what) if variable is None else None,
+                words=with_threads(shlex.split(own.what), cpus) if variable is None else None,
             )
         )
     return made
@@ -104,15 +112,17 @@ def _page_variants(environment: Mapping[str, str]) -> list[Treatment]:
     ]
 
 
-def _thread_variants(cpus: int) -> list[Treatment]:
-    """Half of the CPUs, and one."""
+def _thread_variants(cpus: int, words: Sequence[str]) -> list[Treatment]:
+    """Half of the CPUs, and one: in the command where it has a place, else in the environment."""
+    is_argument = takes_threads(words)
     return [
         replace(
             variant(
                 f"{count} threads" if count > 1 else "1 thread",
-                f"OMP_NUM_THREADS and its kind = {count}",
+                f"{PLACE} = {count}" if is_argument else f"OMP_NUM_THREADS and its kind = {count}",
             ),
-            environment=dict.fromkeys(THREAD_VARIABLES, str(count)),
+            environment={} if is_argument else dict.fromkeys(THREAD_VARIABLES, str(count)),
+            words=with_threads(words, count) if is_argument else None,
         )
         for count in _counts(cpus)
     ]
