@@ -392,6 +392,7 @@ def diagnose(
     prepare: str | None = ...,
     same_output: bool = ...,
     simulate_up_to: float | str = ...,
+    curves: str | None = ...,
     variants: Any = ...,
     budget: float | str = ...,
     precision: float | str = ...,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memgauge.experiments.shared.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
     from memgauge.model.counting.events import BackEndState
+    from memgauge.model.records import MeasuredCurve
     from memgauge.model.simulated_program import By, Engine
     from memgauge.model.system import System
     from memgauge.runner.budget import Beginning
@@ -268,10 +269,28 @@ def measure(  # noqa: PLR0913 - all but two by name
             warnings=noticed,
             earlier=known.runs,
             began=began,
+            known=() if resume else _known_curves(chosen, machine),
         )
         result = Result(execute(request, on_progress), request.directory)
         _keep_headlines(result, on_warning, remember=options.remember)
         return result
+
+
+def _known_curves(
+    chosen: Sequence[tuple[Experiment, CommonParameters]], machine: System
+) -> list[MeasuredCurve]:
+    """Curves of the run that a diagnosis names.
+
+    Raises:
+        RunFileError: it is no run.
+        RequestError: it is of another machine, or has no latency under load.
+    """
+    if all(one.name != "diagnose" for one, _ in chosen):
+        return []
+    from memgauge.experiments.diagnose.parameters import DiagnoseOptions
+
+    named = [one.curves for _, one in chosen if isinstance(one, DiagnoseOptions) and one.curves]
+    return [curve for path in named for curve in load_run(path).curves_of(machine.machine_id)]
 
 
 def _keep_headlines(

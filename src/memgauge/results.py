@@ -16,7 +16,7 @@ import msgspec
 
 from memgauge.model.arguments import name_of, path_of
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Validation
+from memgauge.model.records import MeasuredCurve, Validation
 from memgauge.model.storage.run_file import Run, read_run
 from memgauge.model.text import quoted
 
@@ -141,6 +141,32 @@ class Result(Analysed):
         from memgauge.reports.export.figures import FigureTable
 
         return FigureTable(self._known)
+
+    def curves_of(self, machine_id: str) -> list[MeasuredCurve]:
+        """Latency beside bandwidth, for a run of the same machine.
+
+        Args:
+            machine_id: Of that machine.
+
+        Raises:
+            RequestError: this run is of another machine, or has no latency under load.
+        """
+        from memgauge.analysis.loaded.measured import measured_curves
+
+        name = quoted(str(self.directory))
+        found = self.run.start.system
+        if found.machine_id != machine_id:
+            raise RequestError(
+                f"--curves {name}: was measured on another machine ({found.cpu_model}); name a run "
+                "of this one"
+            )
+        curves = measured_curves(self._known)
+        if not curves:
+            raise RequestError(
+                f"--curves {name}: has no curve of latency under load; name a run of "
+                "'memgauge survey' or 'memgauge loaded'"
+            )
+        return curves
 
     def stream_form(self) -> str:
         """The bandwidth figures in STREAM's own table form, labelled as its run rules ask."""

@@ -20,6 +20,7 @@ import msgspec
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.counting.events import Counter, Quantity, Scale
 from memgauge.model.counting.partial import PartialSum
+from memgauge.model.simulated_program import TrafficPlace
 from memgauge.model.system import System
 
 FORMAT_VERSION = 2
@@ -230,6 +231,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
     involuntary_switches: Count
 
 
+class RunUse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one run of a program under diagnosis used."""
+
+    usage: Usage | None = None
+    peak_floor_bytes: Count | None = None
+    """Resident size of its process before its first instruction, as in `Process`."""
+    run_delay_ns: Count | None = None
+    """Time for which the first thread of its process could have run and waited for a processor;
+    None: the kernel does not report it."""
+    reading: RegionReading | None = None
+    """Counters of memory traffic around this run; None: not read."""
+
+
 class CountedByThread(msgspec.Struct, frozen=True, kw_only=True):
     """An event that was counted for each thread."""
 
@@ -361,6 +375,8 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     program_memory: ProgramMemory | None = None
     """Of a program under diagnosis: the largest that was seen while it ran. None: it was not looked
     at in this round, or nothing could be read."""
+    uses: list[RunUse] = []
+    """What each run of a program under diagnosis used, one for each iteration. Empty: not kept."""
 
 
 class Environment(Record, frozen=True, kw_only=True, tag="environment"):
@@ -426,7 +442,7 @@ class SimulatedLevel(msgspec.Struct, frozen=True, kw_only=True):
     write_backs: Count
 
 
-class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
+class Simulated(Record, frozen=True, kw_only=True, tag="simulated", omit_defaults=True):
     """What the cache model predicts for one execution of a point's work. Nothing of it is measured.
 
     The work is executed once, by all working cores, with caches that contain nothing of the arrays
@@ -452,6 +468,8 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
     """What was read, by array."""
     levels: list[SimulatedLevel]
     took_s: Seconds
+    places: list[TrafficPlace] = []
+    """Functions of a program that make most of it, the largest first. Empty: not known."""
 
     @property
     def read_bytes(self) -> int:
@@ -467,6 +485,34 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated"):
     def write_bytes(self) -> int:
         """All bytes written to memory."""
         return self.write_back_bytes + self.bypass_write_bytes
+
+
+class CurvePoint(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """One load of a curve."""
+
+    gb_per_s: Annotated[float, msgspec.Meta(ge=0, le=LARGEST_HEADLINE)]
+    """That memory moved, the reads before ordinary stores included."""
+    latency_ns: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]
+    """Of a load beside it."""
+
+
+class MeasuredCurve(Record, frozen=True, kw_only=True, tag="curve"):
+    """Latency beside bandwidth of this machine by an earlier run, as figures.
+
+    The samples that they were made of are in that run.
+    """
+
+    run_id: str
+    started_at: str
+    """ISO 8601, UTC."""
+    load: str
+    """In words, such as `75% reads, non-temporal stores, 3 generators`."""
+    read_share: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    """Of reads in the bytes that memory moved."""
+    points: Annotated[list[CurvePoint], msgspec.Meta(min_length=1)]
+    """In order of rising load."""
+    knee_gb_per_s: Annotated[float, msgspec.Meta(ge=0, le=LARGEST_HEADLINE)] | None = None
+    """None: the curve has none, or none that could be resolved."""
 
 
 NOT_WATCHED = "not-watched"
@@ -505,6 +551,7 @@ AnyRecord = (
     | Validation
     | SimulatedMachine
     | Simulated
+    | MeasuredCurve
     | Warning
     | RunEnd
 )

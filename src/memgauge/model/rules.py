@@ -117,7 +117,7 @@ class StreamRules:
                 raise ValueError(f"has a thread of point {name} with unequal numbers of stamps")
             if any(b >= e for b, e in zip(thread.begin_ns, thread.end_ns, strict=True)):
                 raise ValueError(f"has an iteration of point {name} that took no time")
-        for reading in (sample.reading, sample.idle):
+        for reading in (sample.reading, sample.idle, *(use.reading for use in sample.uses)):
             if reading is not None:
                 self._check_reading(reading)
 

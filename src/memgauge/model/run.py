@@ -10,6 +10,7 @@ from memgauge.model.records import (
     CounterSet,
     Environment,
     Lane,
+    MeasuredCurve,
     Point,
     Process,
     Region,
@@ -55,6 +56,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Whose caches were simulated, by name."""
     simulated: dict[str, dict[str, Simulated]]
     """By name of point and of machine; the latest of each."""
+    curves: list[MeasuredCurve]
+    """Latency beside bandwidth by an earlier run that was named."""
     end: RunEnd | None
     """None if the run was killed, or is still being written."""
     notes: list[str]
@@ -126,6 +129,7 @@ def run_of(
         regions=[],
         machines={},
         simulated={},
+        curves=[],
         end=None,
         notes=[],
     )
@@ -176,6 +180,8 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.machines[record.machine.name] = record
         case Simulated():
             run.simulated.setdefault(record.point, {})[record.machine] = record
+        case MeasuredCurve():
+            run.curves.append(record)
         case RunEnd():
             pass
 

@@ -18,6 +18,7 @@ from memgauge.model.parameters import texts
 from memgauge.model.points.shared import AnyActual
 from memgauge.model.records import (
     AnyRecord,
+    MeasuredCurve,
     Point,
     RunEnd,
     RunStart,
@@ -87,6 +88,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool = False
     warnings: Sequence[Warning] = ()
     """What was noticed before the run, to be recorded with it."""
+    known: Sequence[MeasuredCurve] = ()
+    """What earlier runs measured that the user named, to be recorded with this one."""
     earlier: Sequence[KeptRun] = ()
     """Runs that are known, of which those made alike are recorded."""
     began: Beginning | None = None
@@ -349,7 +352,7 @@ class _Recording:
     def _start(self) -> None:
         """The first record, once something could be opened: a refused request leaves no run."""
         if not self._started:
-            self._writer.write([_start(self._request)])
+            self._writer.write([_start(self._request), *self._request.known])
             self._started = True
             self._left_out.recorded_by(self._writer.write)
 

@@ -54,6 +54,7 @@ def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
         (["--", "no-such-program"], 127, "command not found"),
         ([], 2, "no command was given"),
         (["--metric", "x", "--", "true"], 2, "has 0 groups"),
+        (["--only", "pages", "--curves", "x", "--", "true"], 2, "add traffic to it"),
         (["--threads", "2", "--", "true"], 2, "--threads: does not apply"),
         (["--program-cpus", "0", "--pressure-cpus", "0", "--", "true"], 2, "both have CPU 0"),
     ],

@@ -8,6 +8,7 @@ from memgauge.analysis.answer.next_steps import next_steps
 from memgauge.analysis.answer.quality import quality_of
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
+from memgauge.analysis.diagnose.traffic_section import basis_words
 from memgauge.analysis.diagnose.verdicts import (
     MATTERS,
     is_faster,
@@ -92,7 +93,20 @@ def _traffic(found: Diagnosis) -> Iterator[AnswerLine]:
             AnswerFigure(name="", value=traffic.gb_per_s, unit="GB/s", digits=2),
             *([AnswerFigure(name="of the peak", value=share, unit="%", digits=0)] if share else []),
         ],
-        detail="simulated bytes over measured time, not counted",
+        detail=basis_words(traffic),
+    )
+    one = found.on_curve
+    if one is None:
+        return
+    figures = [AnswerFigure(name="of its peak", value=one.peak_share, unit="%", digits=0)]
+    if one.latency_ns is not None:
+        figures.append(AnswerFigure(name="latency", value=one.latency_ns, unit="ns", digits=0))
+    if one.to_knee_gb_per_s is not None:
+        figures.append(
+            AnswerFigure(name="to the knee", value=one.to_knee_gb_per_s, unit="GB/s", digits=1)
+        )
+    yield AnswerLine(
+        label="On the curve", figures=figures, detail=f"{traffic.basis} traffic; {one.load}"
     )
 
 

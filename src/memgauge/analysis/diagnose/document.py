@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.analysis.diagnose.figures import (
-    Diagnosis,
-    ModelledTraffic,
-    Treated,
-    diagnosis_of,
-)
+from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind, judgement_of
+from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
+from memgauge.analysis.diagnose.on_curve import OnCurve
+from memgauge.analysis.diagnose.traffic import Basis, Traffic
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
+from memgauge.model.simulated_program import TrafficPlace
 
 
 class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,17 +66,29 @@ class NotTriedText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrafficFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """Simulated, not counted: of one run."""
+    """Of one run."""
 
-    basis: str
-    """`simulated`."""
-    read_bytes: int
-    write_bytes: int
+    basis: Basis
+    """counted: of the whole machine, other programs included. simulated: nothing was counted."""
+    by: str
+    """The back end that counted it, or the machine whose caches were simulated."""
+    total_bytes: float
+    read_bytes: float | None
+    """None: not told apart."""
+    write_bytes: float | None
+    least_bytes: float | None
+    """Of both together in any run that was counted,"""
+    most_bytes: float | None
+    """and most."""
+    runs: int
+    """That were counted; 1 of what was simulated."""
     run_s: float
     """Measured."""
     peak_gb_per_s: float | None
     """Measured: of the bandwidth reference, write-allocate included."""
     peak_share: float | None
+    functions: list[TrafficPlace]
+    """Those that make most of what was simulated."""
 
 
 class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,6 +111,15 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Of the usual way to run it."""
     not_tried: list[NotTriedText]
     traffic: TrafficFigures | None
+    """Counted; else simulated."""
+    simulated: TrafficFigures | None
+    """What was simulated, also where it was counted."""
+    on_curve: OnCurve | None
+    """Where `traffic` lies on a curve of this machine that --curves named."""
+    not_counted: str | None
+    """Why no counter was read."""
+    kernel: KernelUse | None
+    """What the kernel accounts to the usual runs; None: nothing was kept."""
 
 
 def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
@@ -123,17 +143,27 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         usual_memory=_memory(found.usual_memory),
         not_tried=[NotTriedText(name=name, reason=reason) for name, reason in found.not_tried],
         traffic=_traffic(traffic) if traffic else None,
+        simulated=_traffic(found.simulated) if found.simulated else None,
+        on_curve=found.on_curve,
+        not_counted=found.not_counted or None,
+        kernel=kernel_use(figures),
     )
 
 
-def _traffic(traffic: ModelledTraffic) -> TrafficFigures:
+def _traffic(traffic: Traffic) -> TrafficFigures:
     return TrafficFigures(
-        basis="simulated",
+        basis=traffic.basis,
+        by=traffic.by,
+        total_bytes=traffic.total_bytes,
         read_bytes=traffic.read_bytes,
         write_bytes=traffic.write_bytes,
+        least_bytes=traffic.least_bytes,
+        most_bytes=traffic.most_bytes,
+        runs=traffic.runs,
         run_s=traffic.run_s,
         peak_gb_per_s=traffic.peak_gb_per_s,
         peak_share=traffic.peak_share,
+        functions=traffic.places,
     )
 
 

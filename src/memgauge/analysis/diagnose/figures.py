@@ -13,7 +13,15 @@ from memgauge.analysis.diagnose.memory_seen import (
     node_list,
     without_effect,
 )
+from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
 from memgauge.analysis.diagnose.shares import share, slowdown
+from memgauge.analysis.diagnose.traffic import (
+    Traffic,
+    counted_traffic,
+    mean_ns,
+    simulated_traffic,
+    why_not_counted,
+)
 from memgauge.analysis.figures.regimes import Regimes, find_regimes, regime_kind
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.statistics.estimate import Estimate
@@ -21,7 +29,6 @@ from memgauge.analysis.statistics.paired import paired
 from memgauge.model.points.diagnose import (
     AS_IT_IS,
     AS_IT_IS_AGAIN,
-    BANDWIDTH,
     COMPUTE,
     PROGRAM,
     REFERENCES,
@@ -49,27 +56,6 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     """Time of one run in seconds, or what the program printed."""
     references: dict[str, float] = {}
     """Time of each reference for the same work, in ns: of a load, or of a GB."""
-
-
-class ModelledTraffic(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run moves by a simulation, beside what this machine can give; nothing is counted."""
-
-    read_bytes: int
-    write_bytes: int
-    run_s: float
-    """Median time of a whole run, measured beside arithmetic or as it is."""
-    peak_gb_per_s: float | None
-    """What the bandwidth reference moved beside arithmetic, write-allocate included."""
-
-    @property
-    def gb_per_s(self) -> float:
-        """Simulated bytes over measured time."""
-        return (self.read_bytes + self.write_bytes) / self.run_s * 1e-9
-
-    @property
-    def peak_share(self) -> float | None:
-        """Of what the bandwidth reference moved on the same CPU."""
-        return self.gb_per_s / self.peak_gb_per_s if self.peak_gb_per_s else None
 
 
 class Treated(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,12 +92,18 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Of one run beside arithmetic, or as it is: seconds, or what was printed."""
     reference_values: dict[str, tuple[float, float]]
     """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""
-    traffic: ModelledTraffic | None
+    traffic: Traffic | None
+    """Counted; else simulated; None: neither."""
+    simulated: Traffic | None
     """None: not simulated."""
     memory: dict[str, MemorySeen] = {}
     """By treatment; those in which nothing was seen are missing."""
     not_tried: list[tuple[str, str]] = []
     """What was not tried, and why."""
+    on_curve: OnCurve | None
+    """Where the traffic lies on a curve of this machine; None: no curve was named."""
+    not_counted: str
+    """Why no counter was read; empty: one was, or nobody asked."""
 
     @property
     def pressures(self) -> list[Treated]:
@@ -167,6 +159,8 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         for found in treated_of(one, passes.get(name, []), passes[one.baseline])
     ]
     first = next(iter(requested))
+    simulated = simulated_traffic(figures.run, points)
+    traffic = counted_traffic(figures.run, points) or simulated
     times = [one.program for one in passes.get(first, [])]
     return Diagnosis(
         command=str(parameters.get("command") or ""),
@@ -174,7 +168,10 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         treated=treated,
         program_time=paired(times) or (_lone(times) if times else None),
         reference_values=_reference_values(figures.run, points),
-        traffic=_traffic(figures.run, points),
+        traffic=traffic,
+        simulated=simulated,
+        on_curve=on_curve(traffic, figures.run.curves),
+        not_counted=why_not_counted(points),
         memory=_memory(figures.run, points),
         not_tried=[
             (name, reason)
@@ -227,7 +224,7 @@ def passes_of(
                 regime=_regime(regimes, sample),
                 program=_time(sample),
                 references={
-                    subject: _mean_ns(samples[name][round_])
+                    subject: mean_ns(samples[name][round_])
                     for subject, name in of.items()
                     if subject != PROGRAM and round_ in samples[name]
                 },
@@ -247,13 +244,7 @@ def _regime(regimes: Regimes, sample: Sample) -> str:
 def _time(sample: Sample) -> float:
     if sample.printed:
         return fmean(sample.printed)
-    return _mean_ns(sample) * 1e-9
-
-
-def _mean_ns(sample: Sample) -> float:
-    thread = sample.threads[0]
-    spans = zip(thread.begin_ns, thread.end_ns, strict=True)
-    return fmean(end - begin for begin, end in spans)
+    return mean_ns(sample) * 1e-9
 
 
 def _lone(times: Sequence[float]) -> Estimate:
@@ -342,27 +333,6 @@ def _of_regime(
     )
 
 
-def _traffic(run: Run, points: Sequence[Point]) -> ModelledTraffic | None:
-    known = [one for point in points for one in run.simulated.get(point.point, {}).values()]
-    program = next(iter(points), None)
-    samples = run.samples.get(program.point, []) if program else []
-    if not known or not samples:
-        return None
-    peaks = [
-        point.bytes_moved / median(map(_mean_ns, taken))
-        for point in points
-        if (requested := DiagnoseRequested.of(point.requested)).subject == BANDWIDTH
-        and requested.treatment == COMPUTE
-        and (taken := run.samples.get(point.point, []))
-    ]
-    return ModelledTraffic(
-        read_bytes=known[-1].read_bytes,
-        write_bytes=known[-1].write_bytes,
-        run_s=median(map(_mean_ns, samples)) * 1e-9,
-        peak_gb_per_s=peaks[0] if peaks else None,
-    )
-
-
 def _reference_values(run: Run, points: Iterable[Point]) -> dict[str, tuple[float, float]]:
     """Of latency and cached in ns a load, of bandwidth in GB/s: beside arithmetic, under writes."""
     found: dict[str, dict[str, float]] = {}
@@ -371,7 +341,7 @@ def _reference_values(run: Run, points: Iterable[Point]) -> dict[str, tuple[floa
         samples = run.samples.get(point.point, [])
         if requested.subject == PROGRAM or not samples:
             continue
-        ns = median(map(_mean_ns, samples))
+        ns = median(map(mean_ns, samples))
         value = ns / point.accesses if point.accesses else point.bytes_counted / ns
         found.setdefault(requested.subject, {})[requested.treatment] = value
     return {

@@ -15,6 +15,7 @@ import msgspec
 
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
+from memgauge.analysis.diagnose.traffic import Basis
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import (
     BANDWIDTH,
@@ -48,7 +49,7 @@ NO_CACHE_EXCESS = 1.20
 BEYOND = 1.05
 """Slowdown over that of what waits for memory, at the lower end, of what does not only wait."""
 MUCH_TRAFFIC = 0.25
-"""Share of the bandwidth at hand, from which on modelled traffic may limit a program."""
+"""Share of the bandwidth at hand, from which on traffic may limit a program."""
 LIKE_BANDWIDTH = 0.70
 """Least share, by the bandwidth reference, of what is bound by bandwidth."""
 
@@ -67,17 +68,24 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judgement_of(diagnosis: Diagnosis) -> Judgement:
-    """The verdict on a whole diagnosis: interference and the modelled traffic together."""
+    """The verdict on a whole diagnosis: interference and traffic together."""
     traffic = diagnosis.traffic
-    return judge(diagnosis.treated, traffic.peak_share if traffic else None)
+    if traffic is None:
+        return judge(diagnosis.treated)
+    return judge(diagnosis.treated, traffic.peak_share, traffic.basis)
 
 
-def judge(treated: Sequence[Treated], traffic_share: float | None = None) -> Judgement:
+def judge(
+    treated: Sequence[Treated],
+    traffic_share: float | None = None,
+    traffic_basis: Basis = "simulated",
+) -> Judgement:
     """By the regime with most rounds in which anything can be told.
 
     Args:
         treated: What each treatment did, in each regime.
-        traffic_share: Modelled traffic over the bandwidth at hand; None: not known.
+        traffic_share: Traffic over the bandwidth at hand; None: not known.
+        traffic_basis: Whether that traffic was counted or simulated.
     """
     writes = [one for one in treated if one.name == WRITE]
     if not writes:
@@ -89,14 +97,27 @@ def judge(treated: Sequence[Treated], traffic_share: float | None = None) -> Jud
             kind="cannot tell",
             why=f"Only {most} rounds could be paired; {LEAST_ROUNDS} are needed.",
         )
-    judged = [_in_regime(one.regime, treated, traffic_share) for one in enough]
+    traffic = _TrafficShare(share=traffic_share, basis=traffic_basis)
+    judged = [_in_regime(one.regime, treated, traffic) for one in enough]
     return next((one for one in judged if one.kind != "cannot tell"), judged[0])
 
 
-def _in_regime(regime: str, treated: Sequence[Treated], traffic_share: float | None) -> Judgement:
+class _TrafficShare(msgspec.Struct, frozen=True, kw_only=True):
+    share: float | None
+    basis: Basis
+
+    @property
+    def words(self) -> str:
+        """At the end of a sentence; empty where nothing is known."""
+        if self.share is None:
+            return ""
+        return f"; {self.basis}, it moves {self.share:.0%} of the bandwidth"
+
+
+def _in_regime(regime: str, treated: Sequence[Treated], traffic: _TrafficShare) -> Judgement:
     of = {one.name: one for one in treated if one.regime == regime}
     write = of[WRITE]
-    found = _Evidence(write, of.get(CACHE), of.get(READ), of.get(COMPUTE_AGAIN), traffic_share)
+    found = _Evidence(write, of.get(CACHE), of.get(READ), of.get(COMPUTE_AGAIN), traffic)
     return msgspec.structs.replace(
         found.judgement(),
         regime=regime,
@@ -123,13 +144,13 @@ class _Evidence:
         cache: Treated | None,
         read: Treated | None,
         again: Treated | None,
-        traffic_share: float | None,
+        traffic: _TrafficShare,
     ) -> None:
         self._write = write
         self._cache = cache
         self._read = read
         self._again = again
-        self._traffic_share = traffic_share
+        self._traffic = traffic
 
     def judgement(self) -> Judgement:
         """The first rule that applies."""
@@ -220,29 +241,26 @@ class _Evidence:
         bandwidth = self._write.shares.get(BANDWIDTH)
         over_latency = self._write.over.get(LATENCY)
         is_beyond = over_latency is not None and over_latency.low > BEYOND
-        traffic = self._traffic_share
-        modelled = (
-            "" if traffic is None else f"; simulated, it moves {traffic:.0%} of the bandwidth"
-        )
+        traffic, moved = self._traffic.share, self._traffic.words
         if is_beyond and traffic is not None and traffic < MUCH_TRAFFIC:
             return Judgement(
                 kind="memory",
                 why=f"It takes {_times(program)} under writes, more than what waits for each load"
-                f"{modelled}: the two contradict each other, so its kind cannot be told.",
+                f"{moved}: the two contradict each other, so its kind cannot be told.",
             )
         if bandwidth is not None and bandwidth.low >= LIKE_BANDWIDTH and is_beyond:
             return Judgement(
                 kind="bandwidth",
                 why=f"It takes {_times(program)} under writes, more than what waits for each load "
-                f"and like what streams{modelled}.",
+                f"and like what streams{moved}.",
             )
         if traffic is not None and traffic < MUCH_TRAFFIC:
             return Judgement(
                 kind="latency",
-                why=f"It takes {_times(program)} under writes{modelled}: too little to be limited "
+                why=f"It takes {_times(program)} under writes{moved}: too little to be limited "
                 "by it.",
             )
-        return Judgement(kind="memory", why=f"It takes {_times(program)} under writes{modelled}.")
+        return Judgement(kind="memory", why=f"It takes {_times(program)} under writes{moved}.")
 
 
 def _times(estimate: Estimate | None) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
+from memgauge.analysis.diagnose.kernel import kernel_table, kernel_use, kernel_verdicts
+from memgauge.analysis.diagnose.traffic_section import functions_table
 from memgauge.analysis.diagnose.verdicts import verdicts
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import (
@@ -40,12 +42,15 @@ def analyse(figures: Figures) -> Section:
     if found is None:
         return section_of("diagnose")
     pressures, variants = found.pressures, found.variants
+    use, functions = kernel_use(figures), functions_table(found.simulated)
     return section_of(
         "diagnose",
-        verdicts=[*verdicts(found)],
+        verdicts=[*verdicts(found), *(kernel_verdicts(use) if use else ())],
         tables=[
             *([_pressure_table(found, pressures)] if pressures else []),
             *([_variant_table(found, variants)] if variants else []),
+            *([functions] if functions else []),
+            *([kernel_table(use)] if use else []),
             *([_not_tried_table(found.not_tried)] if found.not_tried else []),
         ],
         charts=[*_slowdown_charts(pressures), *_gain_charts(variants)],

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
+from memgauge.analysis.diagnose.traffic_section import traffic_verdicts
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import LATENCY
@@ -25,7 +26,6 @@ MATTERS = 0.02
 
 def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
     """What limits it, by how much, what would help, and what was not known."""
-    traffic = diagnosis.traffic
     judgement = judgement_of(diagnosis)
     if diagnosis.pressures:
         level: Level = "warning" if judgement.kind == "cannot tell" else "note"
@@ -36,15 +36,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
         )
         yield from _shares(judgement)
         yield from _power(diagnosis, judgement)
-    if traffic is not None:
-        share = traffic.peak_share
-        of = "" if share is None else f", {share:.0%} of what one of its CPUs can stream"
-        yield Verdict(
-            level="note",
-            text=f"By a simulation of this machine's caches a run reads "
-            f"{traffic.read_bytes / 1e6:,.0f} MB and writes {traffic.write_bytes / 1e6:,.0f} MB: "
-            f"{traffic.gb_per_s:.2f} GB/s over its measured time{of}. Not counted.",
-        )
+    yield from traffic_verdicts(diagnosis, judgement)
     yield from _variants(diagnosis.variants)
     yield from _without_effect(diagnosis)
 

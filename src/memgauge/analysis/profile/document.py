@@ -6,6 +6,7 @@ import math
 
 import msgspec
 
+from memgauge.analysis.figures.resident_peak import Peak
 from memgauge.analysis.profile.lanes import Pace
 from memgauge.analysis.profile.messages import looks_like
 from memgauge.analysis.profile.phases import Activity, Phase, roles_of
@@ -14,7 +15,7 @@ from memgauge.analysis.profile.section import profile_of
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.profile.totals import Total
 from memgauge.analysis.profile.totals_tables import Marked, marked_of, whole_of
-from memgauge.analysis.profile.usage import Beside, Peak, beside_of, peak_of
+from memgauge.analysis.profile.usage import Beside, beside_of, peak_of
 from memgauge.model.counting.calibration import calibrations_of
 from memgauge.model.records import Process, Region
 from memgauge.model.run import Run

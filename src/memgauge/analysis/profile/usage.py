@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.figures.resident_peak import Peak, peak
 from memgauge.model.records import Environment, Usage
 from memgauge.model.run import Run
-
-NEAR = 1.1
-"""Times the floor, or the floor over so much: a peak in between may be that of memgauge's copy."""
-
-
-class Peak(msgspec.Struct, frozen=True, kw_only=True):
-    """The largest resident size of one process of a program."""
-
-    bytes: int
-    bound: Literal["", "at least", "at most"]
-    """at least: the largest that was read. at most: what the kernel reports may be memgauge's."""
-    words: str
 
 
 class Beside(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,27 +27,11 @@ def usage_of(run: Run) -> Usage | None:
 
 
 def peak_of(run: Run) -> Peak | None:
-    """The peak; None where nothing is known of it.
-
-    The kernel keeps the peak of a process over execve(2). Before its first instruction the
-    program's process was a copy of memgauge's, so that a peak smaller than that
-    copy's is not reported.
-    """
+    """The peak of the one program of a run; None where nothing is known of it."""
     if len(run.processes) != 1:
         return None
     (process,) = run.processes
-    usage, floor, seen = process.usage, process.peak_floor_bytes or 0, process.seen_peak_bytes
-    if usage is not None and usage.peak_resident_bytes > NEAR * floor:
-        most = max(usage.peak_resident_bytes, seen or 0)
-        return Peak(bytes=most, bound="", words="largest process, by the kernel")
-    # Read just before the program's first instruction it is still the copy's, a few pages more.
-    if seen is None or (floor and floor / NEAR <= seen <= NEAR * floor):
-        if usage is None:
-            return None
-        most = usage.peak_resident_bytes
-        return Peak(bytes=most, bound="at most", words="at most")
-    bound = f", at most {usage.peak_resident_bytes * 1e-6:.1f} MB" if usage is not None else ""
-    return Peak(bytes=seen, bound="at least", words=f"at least{bound}")
+    return peak(process.usage, process.peak_floor_bytes, process.seen_peak_bytes)
 
 
 def beside_of(run: Run) -> Iterator[Beside]:

@@ -41,6 +41,7 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
+from memgauge.experiments.diagnose.run_counters import RunCounters, run_counters
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import never_tried, variants
@@ -48,6 +49,7 @@ from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.points.diagnose import (
+    AS_IT_IS,
     BANDWIDTH,
     CACHED,
     LATENCY,
@@ -112,7 +114,10 @@ class DiagnoseBench(Bench):
     def _of_program(self, point: str, round_: int, treatment: Treatment) -> Sample:
         look = treatment.pressure is None and round_ % LOOK_ROUNDS == 0
         taken = [self._runs.run(treatment, look=look) for _ in range(self._runs_in_a_pass)]
-        return _sample(point, round_, taken, (treatment.cpus or self._runs.cpus)[0])
+        made = _sample(point, round_, taken, (treatment.cpus or self._runs.cpus)[0])
+        if treatment.baseline:
+            return made
+        return msgspec.structs.replace(made, uses=[one.use for one in taken])
 
 
 class Machinery:
@@ -169,6 +174,8 @@ class Diagnose(Experiment):
         found, left_out = variants(parameters, where, system)
         treatments += found
         not_tried += left_out
+        if set(parameters.only) == {"traffic"} and not treatments:
+            treatments = [Treatment(name=AS_IT_IS, kind="variant")]
         if not treatments:
             reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
             raise NotPossibleHere(
@@ -212,6 +219,12 @@ class Diagnose(Experiment):
             memories: Not used: the program's memory is its own.
         """
         del memories
+        with run_counters(wanted="traffic" in parameters.only) as counters:
+            yield from self._opened(group, parameters, counters)
+
+    def _opened(
+        self, group: DiagnoseGroup, parameters: DiagnoseParameters, counters: RunCounters
+    ) -> Iterator[Bench]:
         runs = ProgramRuns(
             with_threads(parameters.words, len(group.places.program)),
             group.places.program,
@@ -219,6 +232,7 @@ class Diagnose(Experiment):
             prepare=parameters.prepare,
             same_output=parameters.same_output,
             viewpoint=group.viewpoint,
+            counters=counters.counters,
         )
         first = runs.run(Treatment(name="first run", kind="variant"), look=True)
         treatments, no_room = with_room(group.treatments, first.resident_bytes)
@@ -230,7 +244,9 @@ class Diagnose(Experiment):
             has_pressure = any(one.pressure for one in treatments)
             machinery = Machinery(group, stack) if has_pressure else None
             facts = DiagnoseActual(
-                runs_in_a_pass=runs_in_a_pass, first_run_ns=first.end_ns - first.begin_ns
+                runs_in_a_pass=runs_in_a_pass,
+                first_run_ns=first.end_ns - first.begin_ns,
+                not_counted=counters.why_not,
             ).recorded()
             references = machinery.references if machinery else None
             points = []
@@ -240,7 +256,9 @@ class Diagnose(Experiment):
                 points += [_opened(point, references, facts) for point in made]
             points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
-            yield DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
+            bench = DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
+            bench.counters = counters.sets
+            yield bench
 
     def simulate(
         self, points: Sequence[Point], parameters: DiagnoseParameters, system: System

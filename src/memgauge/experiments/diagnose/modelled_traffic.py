@@ -19,6 +19,8 @@ from memgauge.system.programs.interpreter import isolated
 from memgauge.system.programs.program import find_program
 
 REMEDY = "install valgrind, or give more time with --simulate-up-to"
+MOST_PLACES = 5
+"""Functions that are recorded."""
 _ENDING_S = 5.0
 
 
@@ -38,7 +40,7 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
         yield _not_simulated("valgrind is not installed")
         return
     running = subprocess.Popen(
-        isolated("memgauge", ["simulate", "--json", "--", *words]),
+        isolated("memgauge", ["simulate", "--json", "--by", "function", "--", *words]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -81,6 +83,7 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
             for one in program.levels
         ],
         took_s=program.took_s,
+        places=program.places[:MOST_PLACES],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from typing import Annotated, ClassVar
@@ -176,6 +177,18 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
             flag="--simulate-up-to",
         ),
     ] = DEFAULT_SIMULATE_S
+    curves: Annotated[
+        str | None,
+        Option(
+            help="run of 'memgauge survey' or 'memgauge loaded' of this machine, on whose curves "
+            "of latency and bandwidth the program's traffic is placed",
+            metavar="RUN",
+            parse=lambda text, _flag: text,
+            write=os.fsdecode,
+            automatic="none",
+            natives=(os.PathLike,),
+        ),
+    ] = None
     variants: Annotated[
         tuple[Variant, ...] | None,
         Option(
@@ -203,6 +216,10 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
                     f"--{name}: does not apply to a diagnosis; use --program-cpus and "
                     "--pressure-cpus"
                 )
+        if self.curves and "traffic" not in self.only:
+            raise RequestError(
+                "--curves: places the program's traffic, which --only leaves out; add traffic to it"
+            )
         shared = set(self.program_cpus or ()) & set(self.pressure_cpus or ())
         if shared:
             raise RequestError(

@@ -14,9 +14,11 @@ from contextlib import ExitStack, contextmanager
 
 import msgspec
 
+from memgauge.counters.opening import OpenCounters
+from memgauge.experiments.diagnose.run_use import UseOfRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
-from memgauge.model.records import ProgramMemory
+from memgauge.model.records import ProgramMemory, RunUse
 from memgauge.model.text import plain, quoted
 from memgauge.system.environment.clock import stamp_clock
 from memgauge.system.memory.policy import inherited
@@ -37,6 +39,8 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
     printed: float | None
     """What it printed under the metric; None: nothing was asked for."""
     output: bytes
+    use: RunUse
+    """What it used, by the kernel."""
     memory: ProgramMemory | None = None
     """None: it was not looked at, or could not be read."""
     resident_bytes: int = 0
@@ -56,6 +60,7 @@ class ProgramRuns:
         prepare: str | None = None,
         same_output: bool = False,
         viewpoint: Viewpoint | None = None,
+        counters: OpenCounters | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -66,12 +71,14 @@ class ProgramRuns:
             prepare: Shell command before each run.
             same_output: Whether each run must print what the first one did.
             viewpoint: From where its memory is looked at while it runs; None: from any CPU.
+            counters: Read around runs of treatments that are baselines; None: none are.
         """
         self._words = words
         self.cpus = cpus
         self._metric = None if metric is None else re.compile(metric.encode())
         self._prepare = prepare
         self._same_output = same_output
+        self._counters = counters
         self._clock_ns = stamp_clock()
         self._first_output: bytes | None = None
         self._viewpoint = viewpoint or Viewpoint()
@@ -102,6 +109,7 @@ class ProgramRuns:
             seen: Watched | None = None
             try:
                 os.sched_setaffinity(program.pid, treatment.cpus or self.cpus)
+                used = UseOfRun(program, None if treatment.baseline else self._counters)
                 begin_ns = self._clock_ns()
                 program.start()
                 with ExitStack() as watching:
@@ -111,7 +119,7 @@ class ProgramRuns:
                         )
                     ended = _end_of(program)
                     end_ns, end_s = self._clock_ns(), time.monotonic()
-                usage = program.usage()
+                use = used.at_end()
             except BaseException:
                 end_tree(program.pid, _ENDING_S)
                 program.wait(_ENDING_S)
@@ -122,12 +130,13 @@ class ProgramRuns:
             printed = output.read()
         self._refuse_failure(treatment, words, ended, printed)
         self._run_s = (end_ns - begin_ns) * 1e-9
-        peak = usage.peak_resident_bytes if usage else 0
+        peak = use.usage.peak_resident_bytes if use.usage else 0
         return OneRun(
             begin_ns=begin_ns,
             end_ns=max(end_ns, begin_ns + 1),
             printed=self._number_in(printed, words),
             output=printed,
+            use=use,
             memory=seen.memory(end_s) if seen else None,
             resident_bytes=max(seen.resident_bytes if seen else 0, peak),
         )

@@ -66,6 +66,9 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Memory of a reference."""
     llc_bytes: int | None = None
     """Of the last-level cache in front of the program's first CPU; None: the system hides it."""
+    not_counted: str = ""
+    """Of the program: why no counter of memory traffic was read around its runs; empty: one was, or
+    nobody asked."""
     same_cache: bool | None = None
     """Whether the topology says that program and generators share a last-level cache."""
     not_tried: str = ""

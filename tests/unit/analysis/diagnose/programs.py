@@ -15,6 +15,7 @@ from memgauge.model.records import (
     Point,
     ProgramMemory,
     RunEnd,
+    RunUse,
     Sample,
     ThreadSample,
 )
@@ -79,6 +80,19 @@ def diagnosed(
             )
     end = RunEnd(status="complete", elapsed_s=10.0, rounds=rounds)
     return figures_of(run_of([*records, *samples, end]))
+
+
+def with_uses(figures: Figures, uses: Mapping[str, RunUse], *more: AnyRecord) -> Figures:
+    """The same run, with what each run of the program used, by treatment, and further records."""
+    run = figures.run
+    samples = [one for of in run.samples.values() for one in of]
+    changed = [
+        msgspec.structs.replace(one, uses=[use])
+        if (use := uses.get(one.point.removeprefix(f"diagnose/{PROGRAM}/"))) is not None
+        else one
+        for one in samples
+    ]
+    return figures_of(run_of([run.start, *run.points.values(), *more, *changed]))
 
 
 def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
