@@ -11,6 +11,7 @@ import sys
 import tempfile
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,13 +78,23 @@ def chosen(name: str, place: Path, draw: random.Random, *, gpu: bool) -> Coverin
         try:
             for experiment, parameters in requested(name, row):
                 planned_groups(for_memory(experiment, parameters), parameters, system)
-            if name in COUNTING and row["--counters"] == "auto" and not gpu:
-                find(("auto",))  # else known only when the run opens them
         except MemgaugeError as error:
             return str(error)
+        if name in COUNTING and row["--counters"] == "auto" and not gpu:
+            return refusal_of_auto()
         return None
 
     return covering(options.factors_of(name, place, gpu=gpu), refusal, draw)
+
+
+@cache
+def refusal_of_auto() -> str | None:
+    """Why this machine's memory traffic cannot be counted; else known only when a run opens it."""
+    try:
+        find(("auto",))
+    except MemgaugeError as error:
+        return str(error)
+    return None
 
 
 def requested(name: str, row: Row) -> Iterator[tuple[Experiment, CommonParameters]]:

@@ -79,6 +79,7 @@ class _Search:
         self._refusal = refusal
         self._draw = draw
         self._known: dict[Setting, Row] = {}
+        self._answers: dict[frozenset[Setting], str | None] = {}
         settings = [(name, value) for name, values in factors.items() for value in values]
         impossible = {one for one in settings if not self._is_possible(one)}
         self._factors = {
@@ -90,7 +91,10 @@ class _Search:
             self._cover(next(iter(self._missing)))
 
     def _why(self, row: Row) -> str | None:
-        why = self._refusal(row)
+        asked = frozenset(row.items())
+        if asked not in self._answers:
+            self._answers[asked] = self._refusal(row)
+        why = self._answers[asked]
         if why is not None:
             self.found.reasons.setdefault(why, row)
         return why
