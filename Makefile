@@ -35,9 +35,11 @@ help: ## this list
 survey: $(VENV)/.installed ## measure this machine; options: ARGS="--budget 30s"
 	@$(BIN)/memgauge survey $(ARGS)
 
+# pytest rewrites each test's assertions when it first imports it: once for all workers, while what
+# the tests need is downloaded.
 test: $(VENV)/.installed $(VENV)/.test ## the Python tests; one: ARGS=tests/unit/test_layers.py
-	@.ci/provide oracles
-	@.ci/unpack_pcp
+	@$(BIN)/python -m pytest --collect-only --quiet $(ARGS) >/dev/null 2>&1 & \
+		.ci/provide oracles && .ci/unpack_pcp; status=$$?; wait; exit $$status
 	@$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 kills: $(VENV)/.installed $(VENV)/.test ## interrupt all commands at random: KILLS=500 SIGNALS=500 ARGS="--seed 1"
