@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.integration import warm
+
 import memgauge as installed
 
 LIMIT_S = 120
@@ -36,7 +38,18 @@ def memgauge(
     environment: Mapping[str, str] | None = None,
     limit_s: float = LIMIT_S,
 ) -> subprocess.CompletedProcess[str]:
-    """Run it to its end. `before`: what starts it, such as setpriv; `environment`: all of it."""
+    """Run it to its end, in a fork of a process that has imported it where that is as good.
+
+    Args:
+        arguments: of the tool.
+        cwd: the directory in which it runs.
+        before: what starts it, such as setpriv; then it is started anew.
+        environment: all of it; None: that of the tests.
+        limit_s: how long it may take.
+    """
+    given = os.environ if environment is None else environment
+    if not before and warm.suits(given):
+        return warm.run([str(one) for one in arguments], cwd, given, limit_s)
     return subprocess.run(
         [*before, *command(*arguments)],
         cwd=cwd,

@@ -23,7 +23,7 @@ def requested(
     memory: str, output: Path, *more: str, experiment: str = "stream"
 ) -> subprocess.CompletedProcess[str]:
     words = [experiment, "--memory", memory, "--budget", "2s", "--output", str(output), *more]
-    return command.memgauge(*words, cwd="/", environment=os.environ | {"PYTHONPATH": str(SOURCE)})
+    return command.memgauge(*words, cwd="/")
 
 
 def refused(done: subprocess.CompletedProcess[str], output: Path) -> str:
