@@ -21,10 +21,15 @@ pytestmark = pytest.mark.native
 
 PRINTING = [
     ("--help",),
-    ("--version",),
-    ("survey", "--help"),
     ("system",),
     ("system", "--json"),
+    ("report", "RUN", "--format", "html"),
+    ("export", "RUN"),
+]
+"""One for each way of printing: help, text, a document, a page, and rows one by one."""
+PRINTING_ALIKE = [
+    ("--version",),
+    ("survey", "--help"),
     ("machines",),
     ("counters",),
     ("counters", "--json"),
@@ -32,11 +37,10 @@ PRINTING = [
     ("region",),
     ("schema",),
     ("report", "RUN"),
-    ("report", "RUN", "--format", "html"),
     ("compare", "RUN", "RUN"),
     ("figures", "RUN", "--format", "json"),
-    ("export", "RUN"),
 ]
+"""In one of these ways, whatever the streams are."""
 REFUSED = [("stream", "--nothing"), ("nothing",), ("report", "no-such-run")]
 FAST = ("--budget", "20s", "--precision", "0.9", "--output", "new")
 MEASURING = [
@@ -79,23 +83,39 @@ def clean(error: bytes) -> bool:
     return not any(sign in error for sign in (b"Traceback", b"Exception ignored", b"Error:"))
 
 
-@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+STREAMS = [
+    (">&-", 1, CLOSED),
+    (">/dev/full", 1, FULL),
+    ("<&- >&- 2>&-", 1, b""),
+    (">/dev/full 2>/dev/full", 1, b""),
+    ("2>&-", 0, b""),
+    ("2>/dev/full", 0, b""),
+    ("<&-", 0, b""),
+    ("| head -c 0", 0, b""),
+]
+"""What becomes of the streams, the exit code, and what is said."""
+MOST_TELLING = (">/dev/full", "<&- >&- 2>&-")
+"""Streams that no command may get wrong however it prints: printing fails, and none is there."""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "streams"),
+    [
+        *((arguments, STREAMS) for arguments in PRINTING),
+        *((one, [s for s in STREAMS if s[0] in MOST_TELLING]) for one in PRINTING_ALIKE),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
 def test_what_cannot_be_printed_is_an_error_and_what_can_be_is_printed(
-    arguments: tuple[str, ...], made: Path, environment: dict[str, str]
+    arguments: tuple[str, ...],
+    streams: list[tuple[str, int, bytes]],
+    made: Path,
+    environment: dict[str, str],
 ) -> None:
     plain = done(arguments, "", made, environment)
     assert plain.returncode == 0, plain.stderr
     assert plain.stdout
-    for redirected, code, said in [
-        (">&-", 1, CLOSED),
-        (">/dev/full", 1, FULL),
-        ("<&- >&- 2>&-", 1, b""),
-        (">/dev/full 2>/dev/full", 1, b""),
-        ("2>&-", 0, b""),
-        ("2>/dev/full", 0, b""),
-        ("<&-", 0, b""),
-        ("| head -c 0", 0, b""),
-    ]:
+    for redirected, code, said in streams:
         run = done(arguments, redirected, made, environment)
         assert run.returncode == code, (redirected, run.stderr)
         assert said in run.stderr, redirected
