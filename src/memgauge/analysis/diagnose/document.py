@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from memgauge.analysis.diagnose.figures import (
@@ -12,6 +14,7 @@ from memgauge.analysis.diagnose.figures import (
 )
 from memgauge.analysis.diagnose.judgement import Kind, judgement_of
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
+from memgauge.analysis.diagnose.process import Process
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
 
@@ -84,8 +87,14 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What limits a program, by pressure beside it; and what other ways to run it change."""
 
     command: str
+    """Empty: a process that ran already was diagnosed."""
     metric: str | None
-    """None: elapsed time."""
+    """Regular expression that found the number in what was printed; None: elapsed time, or all that
+    the metric command printed."""
+    metric_better: Literal["more", "less"] = "less"
+    """Of `time`. Slowdowns are of its inverse where more is better."""
+    process: Process | None = None
+    """None: a command was started."""
     verdict: Kind
     why: str
     regime: str | None
@@ -112,6 +121,8 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
     return DiagnosisFigures(
         command=found.command,
         metric=found.metric,
+        metric_better="more" if found.is_rate else "less",
+        process=found.process,
         verdict=judgement.kind,
         why=judgement.why,
         regime=judgement.regime or None,

@@ -8,7 +8,8 @@ order. Beside it, on CPUs that it does not use, generators apply a known pressur
 on the program's own CPU, just before and after each run, tell what that pressure does to latency,
 bandwidth and cache there. The program's slowdown over that of a reference is the share of its time
 for which it behaves like the reference. Other ways to start it (huge pages, numbers of threads,
-CPUs, memory nodes, the user's own) are compared with the usual way in the same rounds.
+CPUs, memory nodes, the user's own) are compared with the usual way in the same rounds. A process
+that runs already is not started anew: under each pressure a command reads what it achieves.
 Source: Eklov et al., Cache Pirating (ICPP 2011) and Bandwidth Bandit (CGO 2013); Casas and
 Bronevetsky, Active Measurement (IPDPS 2014); Mars et al., Bubble-Up (MICRO 2011).
 
@@ -30,10 +31,12 @@ from memgauge.experiments.diagnose.memory_placements import with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_ROUNDS,
+    OF_A_PROCESS,
     DiagnoseParameters,
 )
-from memgauge.experiments.diagnose.places import Places, places
-from memgauge.experiments.diagnose.program_runs import OneRun, ProgramRuns
+from memgauge.experiments.diagnose.places import Places, places, places_beside
+from memgauge.experiments.diagnose.process_runs import described
+from memgauge.experiments.diagnose.program_runs import OneRun
 from memgauge.experiments.diagnose.references import (
     CACHED_HOPS,
     LATENCY_HOPS,
@@ -41,6 +44,7 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
+from memgauge.experiments.diagnose.runs import Runs, runs_of
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import never_tried, variants
 from memgauge.experiments.shared.base import Bench, Experiment, Group
@@ -71,10 +75,22 @@ LOOK_ROUNDS = 8
 from its time is in so few values that no median moves."""
 
 
+class Diagnosed(msgspec.Struct, frozen=True, kw_only=True):
+    """What is diagnosed, as its points state it."""
+
+    rounds: int | None
+    pid: int | None
+    """None: a command, which is started."""
+    process: str
+    """Name of the process; empty: it is a command."""
+    metric_better: str
+
+
 class DiagnoseGroup(Group, frozen=True, kw_only=True):
     """The program, under all treatments."""
 
     places: Places
+    diagnosed: Diagnosed
     treatments: list[Treatment]
     not_tried: list[NotTried]
     viewpoint: Viewpoint
@@ -88,7 +104,7 @@ class DiagnoseBench(Bench):
         self,
         points: list[Point],
         treatments: Mapping[str, Treatment],
-        runs: ProgramRuns,
+        runs: Runs,
         machinery: Machinery | None,
         runs_in_a_pass: int,
     ) -> None:
@@ -118,7 +134,7 @@ class Machinery:
     """Generators with the references that show what they do."""
 
     def __init__(self, group: DiagnoseGroup, stack: ExitStack) -> None:
-        cpu, cpus = group.places.program[0], group.places.pressure
+        cpu, cpus = group.places.reference, group.places.pressure
         self.references = References(cpu, group.places.llc_bytes, stack)
         kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
         self._generators = Generators(cpus, kinds, stack)
@@ -156,37 +172,57 @@ class Diagnose(Experiment):
     def plan(self, parameters: DiagnoseParameters, system: System) -> list[DiagnoseGroup]:
         """One group: all treatments are compared in the same rounds."""
         parameters.check()
-        if not parameters.words:
-            raise RequestError("diagnose: no command was given; write it after --")
-        where = places(parameters, system)
+        if bool(parameters.words) == (parameters.pid is not None):
+            raise RequestError(
+                "diagnose: a command and --pid were given; give one of them"
+                if parameters.words
+                else "diagnose: no command was given; write it after --, or give --pid"
+            )
+        if parameters.pid is None:
+            name, where = parameters.words[0], places(parameters, system)
+        else:
+            name, cpus = described(parameters.pid)
+            where = places_beside(cpus, parameters, system)
         treatments: list[Treatment] = []
         not_tried: list[NotTried] = []
         if "interference" in parameters.only and where.pressure:
             treatments += pressures(where)
         elif "interference" in parameters.only:
             not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
-        found, left_out = variants(parameters, where, system)
-        treatments += found
-        not_tried += left_out
+        if parameters.pid is None:
+            found, left_out = variants(parameters, where, system)
+            treatments += found
+            not_tried += left_out
+        else:
+            reason = (
+                f"process {parameters.pid} runs already, and this needs its program to be started"
+            )
+            kinds = (kind for kind in parameters.only if kind != OF_A_PROCESS)
+            not_tried += [NotTried(kind, reason) for kind in kinds]
         if not treatments:
             reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
             raise NotPossibleHere(
                 f"diagnose: there is nothing to compare here ({reasons}); give the program other "
                 "CPUs with --program-cpus, or a variant with --try"
             )
+        diagnosed = Diagnosed(
+            rounds=parameters.rounds,
+            pid=parameters.pid,
+            process=name if parameters.pid is not None else "",
+            metric_better=parameters.metric_better or "",
+        )
         points = [
             point
             for treatment in treatments
-            for point in _points(
-                treatment, where, parameters.rounds, references=[LATENCY, BANDWIDTH]
-            )
+            for point in _points(treatment, where, diagnosed, references=[LATENCY, BANDWIDTH])
         ]
         return [
             DiagnoseGroup(
-                name=parameters.words[0],
+                name=name,
                 points=points,
                 bytes=_memory_bytes(treatments, where),
                 places=where,
+                diagnosed=diagnosed,
                 treatments=treatments,
                 not_tried=[*not_tried, *never_tried(parameters.only)],
                 viewpoint=Viewpoint(
@@ -211,21 +247,14 @@ class Diagnose(Experiment):
             memories: Not used: the program's memory is its own.
         """
         del memories
-        runs = ProgramRuns(
-            parameters.words,
-            group.places.program,
-            metric=parameters.metric,
-            prepare=parameters.prepare,
-            same_output=parameters.same_output,
-            viewpoint=group.viewpoint,
-        )
-        first = runs.run(Treatment(name="first run", kind="variant"), look=True)
-        treatments, no_room = with_room(group.treatments, first.resident_bytes)
-        first_s = (first.end_ns - first.begin_ns) * 1e-9
-        runs_in_a_pass = 1
-        if first_s < SHORT_RUN_S:
-            runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
         with ExitStack() as stack:
+            runs = runs_of(parameters, group.places, group.viewpoint, stack)
+            first = runs.run(Treatment(name="first run", kind="variant"), look=True)
+            treatments, no_room = with_room(group.treatments, first.resident_bytes)
+            first_s = (first.end_ns - first.begin_ns) * 1e-9
+            runs_in_a_pass = 1
+            if first_s < SHORT_RUN_S:
+                runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
             has_pressure = any(one.pressure for one in treatments)
             machinery = Machinery(group, stack) if has_pressure else None
             facts = DiagnoseActual(
@@ -235,7 +264,7 @@ class Diagnose(Experiment):
             points = []
             for treatment in treatments:
                 names = references.names if references and treatment.pressure else []
-                made = _points(treatment, group.places, parameters.rounds, references=names)
+                made = _points(treatment, group.places, group.diagnosed, references=names)
                 points += [_opened(point, references, facts) for point in made]
             points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
@@ -252,7 +281,7 @@ class Diagnose(Experiment):
             system: Not used: the simulation finds the caches itself.
         """
         del system
-        if "traffic" not in parameters.only:
+        if "traffic" not in parameters.only or parameters.pid is not None:
             return []
         program = next(
             one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
@@ -269,7 +298,7 @@ def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
 
 
 def _points(
-    treatment: Treatment, where: Places, rounds: int | None, *, references: Sequence[str]
+    treatment: Treatment, where: Places, of: Diagnosed, *, references: Sequence[str]
 ) -> list[Point]:
     """The program's point, and those of the references in the same passes."""
     program = point_name(PROGRAM, treatment.name)
@@ -283,14 +312,17 @@ def _points(
             change=treatment.change,
             pages_wanted=treatment.pages_wanted,
             nodes_wanted=format_cpu_list(treatment.nodes_wanted),
+            metric_better=of.metric_better,
         )
-        cpus = treatment.cpus or where.program if subject == PROGRAM else where.program[:1]
+        cpus = treatment.cpus or where.program if subject == PROGRAM else [where.reference]
         actual = DiagnoseActual(
             cpus=format_cpu_list(cpus),
             pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
             pressure_bytes=treatment.pressure.bytes if treatment.pressure else None,
-            passes=rounds or DEFAULT_ROUNDS,
-            may_end_early=rounds is None,
+            passes=of.rounds or DEFAULT_ROUNDS,
+            may_end_early=of.rounds is None,
+            pid=of.pid,
+            process=of.process,
             llc_bytes=where.llc_bytes,
             same_cache=where.same_cache if treatment.pressure else None,
         )
@@ -339,7 +371,7 @@ def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sampl
         begin_ns=[one.begin_ns for one in taken],
         end_ns=[one.end_ns for one in taken],
     )
-    printed = [one.printed for one in taken if one.printed is not None]
+    printed = [one.metric for one in taken if one.metric is not None]
     memories = [one.memory for one in taken if one.memory is not None]
     return Sample(
         point=point,

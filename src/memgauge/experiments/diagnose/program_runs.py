@@ -6,7 +6,6 @@ import ctypes
 import os
 import re
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,10 +13,11 @@ from contextlib import ExitStack, contextmanager
 
 import msgspec
 
+from memgauge.experiments.diagnose.printed import number_in, prepare, tail
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import ProgramMemory
-from memgauge.model.text import plain, quoted
+from memgauge.model.text import quoted
 from memgauge.system.environment.clock import stamp_clock
 from memgauge.system.memory.policy import inherited
 from memgauge.system.programs.ending import end_tree
@@ -25,7 +25,6 @@ from memgauge.system.programs.memory_seen import Viewpoint, Watched, watched
 from memgauge.system.programs.program import Ended, Program
 
 PR_SET_THP_DISABLE = 41
-TAIL_CHARACTERS = 2000
 _ENDING_S = 2.0
 
 
@@ -34,8 +33,8 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
 
     begin_ns: int
     end_ns: int
-    printed: float | None
-    """What it printed under the metric; None: nothing was asked for."""
+    metric: float | None
+    """What it printed under the metric; None: its elapsed time counts."""
     output: bytes
     memory: ProgramMemory | None = None
     """None: it was not looked at, or could not be read."""
@@ -53,7 +52,7 @@ class ProgramRuns:
         cpus: list[int],
         *,
         metric: str | None = None,
-        prepare: str | None = None,
+        prepared_by: str | None = None,
         same_output: bool = False,
         viewpoint: Viewpoint | None = None,
     ) -> None:
@@ -63,14 +62,14 @@ class ProgramRuns:
             words: The command.
             cpus: The program's, where a treatment names no others.
             metric: Regular expression with one group, a number that the program prints.
-            prepare: Shell command before each run.
+            prepared_by: Shell command before each run.
             same_output: Whether each run must print what the first one did.
             viewpoint: From where its memory is looked at while it runs; None: from any CPU.
         """
         self._words = words
         self.cpus = cpus
         self._metric = None if metric is None else re.compile(metric.encode())
-        self._prepare = prepare
+        self._prepared_by = prepared_by
         self._same_output = same_output
         self._clock_ns = stamp_clock()
         self._first_output: bytes | None = None
@@ -89,7 +88,7 @@ class ProgramRuns:
             SystemFailure: the program failed, printed no metric, or something else than before.
             KeyboardInterrupt: the program was ended.
         """
-        self._prepared()
+        prepare(self._prepared_by)
         words = treatment.words or self._words
         environment = {**os.environ, **treatment.environment}
         with tempfile.TemporaryFile(prefix="memgauge-diagnose-") as output:
@@ -126,26 +125,11 @@ class ProgramRuns:
         return OneRun(
             begin_ns=begin_ns,
             end_ns=max(end_ns, begin_ns + 1),
-            printed=self._number_in(printed, words),
+            metric=self._metric_of(printed, words),
             output=printed,
             memory=seen.memory(end_s) if seen else None,
             resident_bytes=max(seen.resident_bytes if seen else 0, peak),
         )
-
-    def _prepared(self) -> None:
-        if self._prepare is None:
-            return
-        done = subprocess.run(
-            ["/bin/sh", "-c", self._prepare],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode:
-            raise SystemFailure(
-                f"--prepare {quoted(self._prepare)}: exit code {done.returncode}"
-                f"{_tail(done.stdout + done.stderr)}"
-            )
 
     def _refuse_failure(
         self, treatment: Treatment, words: list[str], ended: Ended, output: bytes
@@ -153,10 +137,10 @@ class ProgramRuns:
         under = f" under {quoted(treatment.name)} ({treatment.change})" if treatment.change else ""
         if ended.signal is not None:
             name = signal.Signals(ended.signal).name
-            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{under}{_tail(output)}")
+            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{under}{tail(output)}")
         if ended.exit_code:
             raise SystemFailure(
-                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{under}{_tail(output)}"
+                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{under}{tail(output)}"
             )
         if not self._same_output:
             return
@@ -165,21 +149,17 @@ class ProgramRuns:
         elif output != self._first_output:
             raise SystemFailure(
                 f"{quoted(words[0])}: printed something else than its first run (--same-output)"
-                f"{_tail(output)}"
+                f"{tail(output)}"
             )
 
-    def _number_in(self, output: bytes, words: list[str]) -> float | None:
+    def _metric_of(self, output: bytes, words: list[str]) -> float | None:
         if self._metric is None:
             return None
-        found = self._metric.search(output)
-        try:
-            value = float(found[1]) if found else 0.0
-        except ValueError:
-            value = 0.0
-        if value <= 0:
+        value = number_in(output, self._metric)
+        if value is None:
             raise SystemFailure(
                 f"{quoted(words[0])}: printed no number above 0 where --metric expects one"
-                f"{_tail(output)}"
+                f"{tail(output)}"
             )
         return value
 
@@ -188,11 +168,6 @@ def _end_of(program: Program) -> Ended:
     while (ended := program.wait(1.0)) is None:
         pass
     return ended
-
-
-def _tail(output: bytes) -> str:
-    text = plain(output[-TAIL_CHARACTERS:].decode("utf-8", "replace").strip())
-    return f"; it printed: {text}" if text else "; it printed nothing"
 
 
 @contextmanager
