@@ -389,6 +389,7 @@ def diagnose(
     program_cpus: int | Sequence[int] | str | None = ...,
     pressure_cpus: int | Sequence[int] | str | None = ...,
     metric: str | None = ...,
+    region: str | None = ...,
     metric_better: str | None = ...,
     pid: int | str | None = ...,
     metric_command: str | None = ...,

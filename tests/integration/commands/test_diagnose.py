@@ -134,3 +134,20 @@ def test_a_process_that_cannot_be_read_is_one_line(
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert server.poll() is None
+
+
+def test_the_time_in_a_region_counts(tmp_path: Path) -> None:
+    marks = "echo b 1000 7 7 0 solve >>$MEMGAUGE_MARKS; echo e 251000 7 7 0 solve >>$MEMGAUGE_MARKS"
+    words = ["--only", "pages,traffic", "--region", "solve", "--json"]
+    done = memgauge(*QUICK, *words, "--", "sh", "-c", marks, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["diagnosis"]["region"] == "solve"
+    assert document["diagnosis"]["time"]["value"] == pytest.approx(250e-6)
+    why = "that of a whole run does not tell that of a region"
+    assert any(why in warning["message"] for warning in document["warnings"])
+    done = memgauge(
+        *QUICK[:-1], "other", "--region", "sovle", "--", "sh", "-c", marks, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "never enters region 'sovle' (--region); its regions are solve;" in done.stderr

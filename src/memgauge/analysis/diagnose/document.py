@@ -91,6 +91,8 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     metric: str | None
     """Regular expression that found the number in what was printed; None: elapsed time, or all that
     the metric command printed."""
+    region: str | None = None
+    """In which `time` is taken; None: in all of the program."""
     metric_better: Literal["more", "less"] = "less"
     """Of `time`. Slowdowns are of its inverse where more is better."""
     process: Process | None = None
@@ -121,6 +123,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
     return DiagnosisFigures(
         command=found.command,
         metric=found.metric,
+        region=found.region,
         metric_better="more" if found.is_rate else "less",
         process=found.process,
         verdict=judgement.kind,

@@ -102,6 +102,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
     command: str
     metric: str | None
+    region: str | None
+    """In which the time of the program is taken; None: all of it, or the metric."""
     treated: list[Treated]
     """By treatment and regime; regimes with most rounds first."""
     program_time: Estimate | None
@@ -158,7 +160,7 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         return None
     parameters = figures.run.start.parameters.get(NAME, {})
     passes = passes_of(points, figures.run.samples)
-    metric = parameters.get("metric")
+    metric, region = parameters.get("metric"), parameters.get("region")
     requested = {
         one.treatment: one
         for point in points
@@ -178,6 +180,7 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
     return Diagnosis(
         command=str(parameters.get("command") or ""),
         metric=str(metric) if metric else None,
+        region=str(region) if region else None,
         treated=treated,
         program_time=paired(times) or (_lone(times) if times else None),
         is_rate=is_rate,

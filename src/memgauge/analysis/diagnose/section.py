@@ -89,6 +89,8 @@ def _metric_note(found: Diagnosis) -> str:
         what = "what the metric command prints"
     elif found.metric:
         what = f"what the program prints ({found.metric})"
+    elif found.region:
+        what = f"that inside region {found.region}, in at least one thread"
     else:
         return ""
     return f" Time: {'1 over ' if found.is_rate else ''}{what}."

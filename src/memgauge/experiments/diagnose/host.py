@@ -28,7 +28,7 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.memory_placements import with_room
-from memgauge.experiments.diagnose.modelled_traffic import modelled
+from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_ROUNDS,
     OF_A_PROCESS,
@@ -283,6 +283,9 @@ class Diagnose(Experiment):
         del system
         if "traffic" not in parameters.only or parameters.pid is not None:
             return []
+        if parameters.region is not None:
+            why = "that of a whole run does not tell that of a region"
+            return [not_simulated(why, "leave out --region to have it")]
         program = next(
             one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
         )

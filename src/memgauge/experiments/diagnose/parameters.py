@@ -93,6 +93,12 @@ def _pattern(text: str, flag: str) -> str:
     return text
 
 
+def _region(text: str, flag: str) -> str:
+    if not text.strip():
+        raise RequestError(f"{flag} {quoted(text)}: names no region; write its name")
+    return text
+
+
 def _cpus(text: str, flag: str) -> tuple[int, ...]:
     try:
         return tuple(parse_cpu_list(text))
@@ -160,6 +166,16 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
             metavar="REGEX",
             parse=_pattern,
             automatic="the program's elapsed time",
+        ),
+    ] = None
+    region: Annotated[
+        str | None,
+        Option(
+            help="region that the program marks (docs/profile.md): the time inside it counts "
+            "instead of the program's elapsed time",
+            metavar="NAME",
+            parse=_region,
+            automatic="none",
         ),
     ] = None
     metric_better: Annotated[
@@ -251,6 +267,10 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
                 "--metric-command: needs --pid; a number that the program itself prints is found "
                 "by --metric"
             )
+        if self.region is not None and self.metric is not None:
+            raise RequestError(
+                "--region, --metric: both say what is measured of the program; give one of them"
+            )
         if self.metric_better is not None and self.metric is None:
             raise RequestError(
                 "--metric-better: needs --metric; less elapsed time is always better"
@@ -275,6 +295,7 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
         refused = {
             "--program-cpus": (self.program_cpus, "the process stays on its CPUs; see taskset(1)"),
             "--try": (self.variants, "the process is not started again; give the command instead"),
+            "--region": (self.region, "a program finds where to leave marks when it starts"),
             "--simulate-up-to": (
                 self.simulate_s != DEFAULT_SIMULATE_S,
                 "nothing is simulated of a process that runs already",

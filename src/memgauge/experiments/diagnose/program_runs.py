@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 
 from memgauge.experiments.diagnose.printed import number_in, prepare, tail
+from memgauge.experiments.diagnose.region_time import RegionTime
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import ProgramMemory
@@ -34,7 +35,8 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
     begin_ns: int
     end_ns: int
     metric: float | None
-    """What it printed under the metric; None: its elapsed time counts."""
+    """What it printed under the metric, or its seconds in the region; None: its elapsed time
+    counts."""
     output: bytes
     memory: ProgramMemory | None = None
     """None: it was not looked at, or could not be read."""
@@ -51,7 +53,7 @@ class ProgramRuns:
         words: list[str],
         cpus: list[int],
         *,
-        metric: str | None = None,
+        metric: str | RegionTime | None = None,
         prepared_by: str | None = None,
         same_output: bool = False,
         viewpoint: Viewpoint | None = None,
@@ -61,14 +63,15 @@ class ProgramRuns:
         Args:
             words: The command.
             cpus: The program's, where a treatment names no others.
-            metric: Regular expression with one group, a number that the program prints.
+            metric: Regular expression with one group, a number that the program prints; or the
+                region whose time counts.
             prepared_by: Shell command before each run.
             same_output: Whether each run must print what the first one did.
             viewpoint: From where its memory is looked at while it runs; None: from any CPU.
         """
         self._words = words
         self.cpus = cpus
-        self._metric = None if metric is None else re.compile(metric.encode())
+        self._metric = re.compile(metric.encode()) if isinstance(metric, str) else metric
         self._prepared_by = prepared_by
         self._same_output = same_output
         self._clock_ns = stamp_clock()
@@ -85,12 +88,15 @@ class ProgramRuns:
 
         Raises:
             CommandNotFound, CommandNotExecutable: there is no such program.
-            SystemFailure: the program failed, printed no metric, or something else than before.
+            SystemFailure: the program failed, printed no metric, or something else than before, or
+                was not in the region.
             KeyboardInterrupt: the program was ended.
         """
         prepare(self._prepared_by)
         words = treatment.words or self._words
         environment = {**os.environ, **treatment.environment}
+        if isinstance(self._metric, RegionTime):
+            environment |= self._metric.environment()
         with tempfile.TemporaryFile(prefix="memgauge-diagnose-") as output:
             with (
                 _streams(output.fileno()),
@@ -153,6 +159,8 @@ class ProgramRuns:
             )
 
     def _metric_of(self, output: bytes, words: list[str]) -> float | None:
+        if isinstance(self._metric, RegionTime):
+            return self._metric.seconds(words[0])
         if self._metric is None:
             return None
         value = number_in(output, self._metric)

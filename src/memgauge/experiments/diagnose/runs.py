@@ -8,6 +8,7 @@ from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.places import Places
 from memgauge.experiments.diagnose.process_runs import ProcessRuns, Reading
 from memgauge.experiments.diagnose.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.region_time import RegionTime
 from memgauge.system.programs.memory_seen import Viewpoint
 
 Runs = ProgramRuns | ProcessRuns
@@ -37,7 +38,7 @@ def runs_of(
     return ProgramRuns(
         parameters.words,
         places.program,
-        metric=parameters.metric,
+        metric=RegionTime(parameters.region, stack) if parameters.region else parameters.metric,
         prepared_by=parameters.prepare,
         same_output=parameters.same_output,
         viewpoint=viewpoint,
