@@ -68,7 +68,8 @@ def _of_process(process: Process) -> Iterator[Verdict]:
         yield Verdict(
             level="note",
             text=f"The reference loops ran on a CPU that process {process.pid} may use: where it "
-            "was busy between two runs of the metric command, they waited for it.",
+            "was busy between two runs of the metric command, they waited for it. Whether cores "
+            "moved between rounds is not known.",
             about="conditions",
         )
 

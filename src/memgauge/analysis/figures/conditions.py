@@ -19,7 +19,12 @@ def steal_share(figures: Figures) -> float | None:
 
 
 def others_share(figures: Figures) -> float | None:
-    """What other programs used of the time of all CPUs; None where the kernel does not tell."""
+    """What other programs used of the time of all CPUs; None where the kernel does not tell.
+
+    Nor is it known beside a process that ran already and was diagnosed: its own time is part of it.
+    """
+    if figures.run.start.parameters.get("diagnose", {}).get("pid") is not None:
+        return None
     return _share(figures, lambda record: record.others_s)
 
 

@@ -138,7 +138,9 @@ class Machinery:
         self.references = References(cpu, group.places.llc_bytes, stack)
         kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
         self._generators = Generators(cpus, kinds, stack)
-        self._pair = _core.Team([cpu, cpus[0]])
+        # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
+        is_shared = group.diagnosed.pid is not None and cpu in group.places.program
+        self._pair = None if is_shared else _core.Team([cpu, cpus[0]])
 
     def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
         """The program under one kind of pressure, and the references there.
@@ -151,16 +153,19 @@ class Machinery:
             run: Runs the program.
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
-        near_ns = self._pair.pingpong_ns()
+        near_ns = self._distance_ns()
         with self._generators.at_work(name):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
-        far_ns = self._pair.pingpong_ns()
+        far_ns = self._distance_ns()
         known = [ns for ns in (near_ns, far_ns) if ns is not None]
         pingpong_ns = max(known) if len(known) == 2 else None
         samples = [program, *map(joined, before, after)]
         return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
+
+    def _distance_ns(self) -> float | None:
+        return None if self._pair is None else self._pair.pingpong_ns()
 
 
 class Diagnose(Experiment):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.unit.analysis.diagnose.programs import diagnosed, with_memory
+from tests.unit.analysis.diagnose.programs import diagnosed, recorded, with_memory
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
 from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, Pass, diagnosis_of, matched
 from memgauge.analysis.diagnose.memory_seen import memory_seen
 from memgauge.analysis.diagnose.section import analyse
+from memgauge.analysis.figures.conditions import others_share
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.report.run import report_of
 from memgauge.analysis.report.verdicts import run_verdicts
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.records import ProgramMemory
+from memgauge.model.records import Environment, ProgramMemory
 from memgauge.model.run import run_of
 
 MIB = 1 << 20
@@ -152,6 +153,16 @@ def test_cores_that_move_are_stated_once_where_references_have_a_cpu_of_their_ow
     moved = [one.text for one in run_verdicts(figures) if "two distances" in one.text]
     assert len(moved) == 1
     assert "CPUs 0-1" in moved[0]
+
+
+def test_what_other_programs_used_is_not_known_beside_a_process() -> None:
+    busy = Environment(
+        at_ns=0, interval_s=1.0, steal_s=0.0, others_s=1.0, load_1min=None, frequency_khz=None
+    )
+    for further, known in (({}, True), ({"rate": 400.0, "process_cpus": "0"}, False)):
+        start, *others = recorded(rounds=1, **further)
+        run = run_of([start, busy, *others])
+        assert (others_share(figures_of(run)) is not None) == known
 
 
 PAGES = {"huge": {"pages_wanted": "huge"}, "base": {"pages_wanted": "base"}}
