@@ -203,18 +203,21 @@ def _of_several(
     judged = {}
     if known and can_be_judged(len(baseline), len(other)):
         sides = [list(zip(*(values[name][at] for name in known), strict=True)) for at in (0, 1)]
-        found = judge(sides[0], sides[1], has_pace=False).figures
-        judged = dict(zip(known, found, strict=True))
+        figures = judge(sides[0], sides[1], has_pace=False).figures
+        judged = dict(zip(known, figures, strict=True))
     rows = []
     for name in names:
         means = [
             Estimate(fmean(side), -math.inf, math.inf) if name in known else None
             for side in values[name]
         ]
-        one = judged.get(name)
-        interval, outcome = None, "not known"
-        if one is not None:
-            interval = Estimate(one.value, one.value - one.half_width, one.value + one.half_width)
+        found = judged.get(name)
+        interval = None
+        outcome: Outcome = "not known"
+        if found is not None:
+            interval = Estimate(
+                found.value, found.value - found.half_width, found.value + found.half_width
+            )
             outcome = _direction(interval)
         rows.append(
             DiagnosisRow(
@@ -223,7 +226,7 @@ def _of_several(
                 other=means[1],
                 difference=interval,
                 outcome=outcome,
-                stands=one is not None and one.stands and outcome != "same",
+                stands=found is not None and found.stands and outcome != "same",
             )
         )
     return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import pytest
@@ -33,7 +33,7 @@ def source(figures: Figures, name: str) -> Source:
     return msgspec.structs.replace(of_run(figures, name), run_id=name)
 
 
-def compared(**other: object) -> Comparison:
+def compared(**other: Any) -> Comparison:
     """What waits for half of its time, and another program."""
     baseline = diagnosed(latency=0.5, variants={"huge": 0.8})
     return compare([source(baseline, "old"), source(diagnosed(**other), "new")])
@@ -179,7 +179,7 @@ def test_a_diagnosis_against_itself_is_called_that() -> None:
 
 @pytest.mark.parametrize("rate", [None, 400.0])
 def test_a_rate_is_compared_as_a_time_is(rate: float | None) -> None:
-    given: Mapping[str, object] = {"rate": rate, "process_cpus": "0"} if rate else {}
+    given: dict[str, Any] = {"rate": rate, "process_cpus": "0"} if rate else {}
     made = compare(
         [
             source(diagnosed(latency=0.5, **given), "old"),

@@ -159,8 +159,8 @@ def test_what_other_programs_used_is_not_known_beside_a_process() -> None:
     busy = Environment(
         at_ns=0, interval_s=1.0, steal_s=0.0, others_s=1.0, load_1min=None, frequency_khz=None
     )
-    for further, known in (({}, True), ({"rate": 400.0, "process_cpus": "0"}, False)):
-        start, *others = recorded(rounds=1, **further)
+    for rate, known in ((None, True), (400.0, False)):
+        start, *others = recorded(rounds=1, rate=rate, process_cpus="0")
         run = run_of([start, busy, *others])
         assert (others_share(figures_of(run)) is not None) == known
 
