@@ -110,7 +110,8 @@ def _power(diagnosis: Diagnosis, judgement: Judgement) -> Iterator[Verdict]:
     least = judgement.resolvable_share
     told = "" if least is None else f"; shares below {least:.0%} cannot be told from none"
     where = f", {judgement.regime}" if judgement.regime else ""
-    cpu = "a CPU beside it" if diagnosis.process else "the program's CPU"
+    process = diagnosis.process
+    cpu = "a CPU beside it" if process and process.has_reference_cpu else "the program's CPU"
     yield Verdict(
         level="note",
         text=f"Writes of the generators raise memory latency on {cpu} from "
