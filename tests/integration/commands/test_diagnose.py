@@ -115,6 +115,8 @@ def test_a_process_is_diagnosed_and_goes_on(
     assert server.poll() is None
     not_tried = {one["name"] for one in diagnosis["not_tried"]}
     assert {"pages", "threads", "placement", "traffic"} <= not_tried
+    text = " ".join(memgauge("report", "run", cwd=tmp_path).stdout.split())
+    assert f"started, and process {server.pid} was not" in text
 
 
 @pytest.mark.parametrize(
