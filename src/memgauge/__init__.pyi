@@ -382,13 +382,17 @@ def traffic(
     """Expected, simulated and measured traffic."""
 
 def diagnose(
-    command: Sequence[str],
+    command: Sequence[str] = ...,
     *,
     only: Any = ...,
     rounds: int | str | None = ...,
     program_cpus: int | Sequence[int] | str | None = ...,
     pressure_cpus: int | Sequence[int] | str | None = ...,
     metric: str | None = ...,
+    region: str | None = ...,
+    metric_better: str | None = ...,
+    pid: int | str | None = ...,
+    metric_command: str | None = ...,
     prepare: str | None = ...,
     same_output: bool = ...,
     simulate_up_to: float | str = ...,

@@ -414,12 +414,17 @@ def traffic(kernel: str, **options: Any) -> Result:
     return _run(["traffic"], "traffic", options | {"kernel": text_of(kernel, "traffic")})
 
 
-def diagnose(command: Sequence[str], **options: Any) -> Result:
+def diagnose(command: Sequence[str] = (), **options: Any) -> Result:
     """What limits a program, and what would help. Options are those of `memgauge diagnose`.
 
     Args:
-        command: Words of the program's command line.
+        command: Words of the program's command line; empty if `pid=` names a process.
         **options: In text form or as native values.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: there is no such program.
+        RequestError: an option is wrong, or there is no such process.
+        SystemFailure: the program or the metric's command failed, or the process ended.
     """
     from memgauge.experiments.diagnose.parameters import DiagnoseRunOptions
 

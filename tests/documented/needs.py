@@ -123,6 +123,7 @@ NEEDS: tuple[Need, ...] = (
     Need(r"--reserve-huge-pages", never("changes what the whole machine has reserved")),
     Need(r"--overwrite", never("destroys what a device holds")),
     Need(r"^benchmarks/gpu/run.sh", never("measures for half an hour, on a machine with a GPU")),
+    Need(r"redis-benchmark", never("asks a server of redis, which no test starts")),
     Need(r"^srun ", program("srun")),
     Need(r"^mpirun |survey-of-june|report survey|/nodes/", lambda _: missing_for_ranks()),
     Need(r"--blas openblas", library("libopenblas.so.0"), r"libopenblas\.so\.0"),

@@ -15,6 +15,7 @@ import msgspec
 from tests.documented.pages import ROOT, Shown
 from tests.integration.command import OPEN_MPI
 from tests.integration.ranks.two_hosts import missing_for_ranks
+from tests.unit.analysis.diagnose.programs import recorded
 from tests.unit.analysis.runs import records
 from tests.unit.system.trees import guest, plant
 
@@ -32,10 +33,17 @@ SURVEY_COMMAND = (
 COPIES = ("survey/nodes/node1", "survey/nodes/node2", "survey/nodes/nha")
 MADE_UP = ("before", "after")
 """Their figures have intervals however busy this machine is, so that they can be compared."""
+DIAGNOSES = {"diagnosis-of-old": 0.5, "diagnosis-of-new": 0.2}
+"""Made-up diagnoses, with the share of time in which the program waits for memory."""
 SERIES = ("old", "new")
 """Each holds three made-up runs, as `--repeat` makes them."""
 RUNS_OF_SERIES = 3
-SCRIPT = "#!/bin/sh\nhead -c 1000000 /dev/zero | wc -c\nsleep 0.1\necho time 0.1 s\n"
+SCRIPT = """#!/bin/sh
+head -c 1000000 /dev/zero | wc -c
+sleep 0.1
+echo time 0.1 s
+[ -z "$MEMGAUGE_MARKS" ] || printf 'b 1000 1 1 0 solve\\ne 9000 1 1 0 solve\\n' >>"$MEMGAUGE_MARKS"
+"""
 MACHINE = """
 name = "{name}"
 title = "one level"
@@ -82,6 +90,9 @@ def build_template(place: Path) -> Path:
     for name in MADE_UP:
         with RunWriter(place / name) as writer:
             writer.write(records())
+    for name, latency in DIAGNOSES.items():
+        with RunWriter(place / name) as writer:
+            writer.write(_named(iter(recorded(latency)), name))
     for at in range(2 * RUNS_OF_SERIES):
         number, side = divmod(at, len(SERIES))
         with RunWriter(run_of_series(place / SERIES[side], number + 1)) as writer:

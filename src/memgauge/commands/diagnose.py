@@ -1,4 +1,4 @@
-"""`memgauge diagnose -- COMMAND ...`: what limits a program, and what would help."""
+"""`memgauge diagnose`: what limits a program or a running process, and what would help."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ The program runs many times, in rounds: beside generators of a known pressure on
 not use, and started in other ways. Its slowdown over that of reference loops under the same
 pressure, in the same rounds, is the share of its time for which it behaves like them. No counters
 and no privilege are needed. Where pressure is too weak, or rounds are too few, it cannot be told.
+With --pid a process that runs already, such as a server, is diagnosed without being started anew:
+--metric-command prints what it achieves under each pressure.
 """
 
 
@@ -38,7 +40,7 @@ and no privilege are needed. Where pressure is too weak, or rounds are too few, 
     "command",
     nargs=-1,
     type=click.UNPROCESSED,
-    metavar="[--] COMMAND ...",
+    metavar="[--] [COMMAND ...]",
     shell_complete=files,
 )
 def command(command: tuple[str, ...], **values: Any) -> int:

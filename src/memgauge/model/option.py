@@ -7,6 +7,7 @@ API is written as text and read again, so that one parser validates every way in
 
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from memgauge.model import units
+from memgauge.model.arguments import LARGEST_PID
 from memgauge.model.errors import RequestError
 from memgauge.model.text import did_you_mean, is_system_text, quoted
 
@@ -131,6 +133,25 @@ def directory_option(help: str, *, automatic: str) -> Option:  # noqa: A002
         automatic=automatic,
         natives=(os.PathLike,),
     )
+
+
+def process_option(help: str, *, automatic: str) -> Option:  # noqa: A002
+    """A process that runs already; native value `int`.
+
+    Args:
+        help: One line for --help: lowercase start, no full stop.
+        automatic: What a value of None stands for, in words.
+    """
+    return Option(help=help, metavar="PID", parse=parse_pid, automatic=automatic)
+
+
+def parse_pid(text: str, option: str) -> int:
+    """A process identifier."""
+    if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) or not 0 < int(text) <= LARGEST_PID:
+        raise RequestError(
+            f"{option} {quoted(text)} is not a process identifier; write the number that 'ps' shows"
+        )
+    return int(text)
 
 
 def size_option(help: str, *, automatic: str | None = None) -> Option:  # noqa: A002

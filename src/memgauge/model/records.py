@@ -370,8 +370,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     idle: RegionReading | None = None
     """The same counters over a similar time just before, in which the team slept."""
     printed: list[Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]] = []
-    """Numbers that a program under diagnosis printed, one for each iteration; smaller is faster.
-    Empty: none was asked for."""
+    """Numbers that a program under diagnosis, or a command beside it, printed, or seconds that the
+    program spent in a region, one for each iteration; `metric_better` of the point tells which are
+    faster. Empty: none was asked for."""
     program_memory: ProgramMemory | None = None
     """Of a program under diagnosis: the largest that was seen while it ran. None: it was not looked
     at in this round, or nothing could be read."""

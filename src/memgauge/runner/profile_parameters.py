@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Annotated
 
 from memgauge.counters.components import NAMES, USUAL
-from memgauge.model.arguments import LARGEST_PID
 from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.errors import RequestError
 from memgauge.model.option import (
@@ -15,6 +13,7 @@ from memgauge.model.option import (
     choices_option,
     directory_option,
     list_text,
+    process_option,
     switch_option,
 )
 from memgauge.model.parameters import Parameters
@@ -41,15 +40,6 @@ def parse_rate(text: str, option: str) -> float:
 def rate_option(help: str) -> Option:  # noqa: A002
     """`--rate`; native value `float`."""
     return Option(help=help, metavar="HZ", parse=parse_rate, write=_number, flag="--rate")
-
-
-def parse_pid(text: str, option: str) -> int:
-    """A process identifier."""
-    if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII) or not 0 < int(text) <= LARGEST_PID:
-        raise RequestError(
-            f"{option} {quoted(text)} is not a process identifier; write the number that 'ps' shows"
-        )
-    return int(text)
 
 
 def parse_events(text: str, option: str) -> tuple[str, ...]:
@@ -86,11 +76,9 @@ class ProfileParameters(Parameters, frozen=True, kw_only=True):
 
     pid: Annotated[
         int | None,
-        Option(
-            help="process to attach to, including all processes it starts; the profile "
-            "ends when it exits, or on Ctrl-C",
-            metavar="PID",
-            parse=parse_pid,
+        process_option(
+            "process to attach to, including all processes it starts; the profile ends when it "
+            "exits, or on Ctrl-C",
             automatic="none; the command is started",
         ),
     ] = None

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,67 @@ def test_ctrl_c_ends_the_program_and_keeps_what_was_finished(tmp_path: Path) -> 
     end = read_run(tmp_path / "run").end
     assert end is not None
     assert end.status == "interrupted"
+
+
+READ = ("--metric-command", "echo 40", "--metric-better", "more")
+
+
+@pytest.fixture
+def server() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(["sleep", "600"]) as process:
+        yield process
+        process.kill()
+
+
+def test_a_process_is_diagnosed_and_goes_on(
+    server: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    done = memgauge(*QUICK, "--pid", str(server.pid), *READ, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    diagnosis = json.loads(done.stdout)["diagnosis"]
+    assert diagnosis["verdict"] == "cannot tell"
+    assert (diagnosis["command"], diagnosis["metric_better"]) == ("", "more")
+    assert diagnosis["time"]["value"] == 40
+    assert (diagnosis["process"]["pid"], diagnosis["process"]["name"]) == (server.pid, "sleep")
+    assert {one["kind"] for one in diagnosis["treatments"]} == {"pressure"}
+    assert server.poll() is None
+    not_tried = {one["name"] for one in diagnosis["not_tried"]}
+    assert {"pages", "threads", "placement", "traffic"} <= not_tried
+    text = " ".join(memgauge("report", "run", cwd=tmp_path).stdout.split())
+    assert f"started, and process {server.pid} was not" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--metric-command", "echo 40"], 2, "needs --metric-better"),
+        ([*READ, "--", "true"], 2, "a command and --pid were given"),
+        (["--metric-command", "no-such-thing", *READ[2:]], 1, "exit code 127; it printed: "),
+        (["--metric-command", "echo fast", *READ[2:]], 1, "it printed: fast"),
+    ],
+)
+def test_a_process_that_cannot_be_read_is_one_line(
+    server: subprocess.Popen[bytes], tmp_path: Path, words: list[str], code: int, message: str
+) -> None:
+    done = memgauge(*QUICK, "--pid", str(server.pid), *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert server.poll() is None
+
+
+def test_the_time_in_a_region_counts(tmp_path: Path) -> None:
+    marks = "echo b 1000 7 7 0 solve >>$MEMGAUGE_MARKS; echo e 251000 7 7 0 solve >>$MEMGAUGE_MARKS"
+    words = ["--only", "pages,traffic", "--region", "solve", "--json"]
+    done = memgauge(*QUICK, *words, "--", "sh", "-c", marks, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["diagnosis"]["region"] == "solve"
+    assert document["diagnosis"]["time"]["value"] == pytest.approx(250e-6)
+    why = "that of a whole run does not tell that of a region"
+    assert any(why in warning["message"] for warning in document["warnings"])
+    done = memgauge(
+        *QUICK[:-1], "other", "--region", "sovle", "--", "sh", "-c", marks, cwd=tmp_path
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "never enters region 'sovle' (--region); its regions are solve;" in done.stderr

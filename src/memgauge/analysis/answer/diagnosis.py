@@ -41,7 +41,7 @@ def diagnosis_answer(
     return Answer(
         quality=quality_of(figures),
         sentences=[verdict_words(judgement)] if found.pressures else [],
-        lines=[*_pressure(found, judgement), *_traffic(found), *_variants(found)],
+        lines=[*_pressure(found, judgement), *_traffic(found), *_variants(found), *_process(found)],
         next_steps=next_steps(every),
         charts=[chart.name for section in sections for chart in section.charts][:2],
     )
@@ -119,6 +119,17 @@ def _variants(found: Diagnosis) -> Iterator[AnswerLine]:
             label="" if at else "Time with",
             figures=[AnswerFigure(name=one.name, value=one.program, digits=3)],
             detail=_words(found, one),
+        )
+
+
+def _process(found: Diagnosis) -> Iterator[AnswerLine]:
+    """What a process that was not started leaves open."""
+    if found.process is not None and found.not_tried:
+        yield AnswerLine(
+            label="Not tried",
+            figures=[],
+            detail=f"{', '.join(name for name, _ in found.not_tried)}: they need the program to be "
+            f"started, and process {found.process.pid} was not",
         )
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from memgauge.analysis.comparison import diagnosis_report
+from memgauge.analysis.comparison.diagnosis_report import diagnosis_lines, sensitivity
 from memgauge.analysis.comparison.figures import Direction
 from memgauge.analysis.comparison.names import NOUNS, labels_of
 from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Pair, Row
@@ -50,8 +52,9 @@ def answer_of(comparison: Comparison) -> Answer:
     most = max(2, MOST_LINES // len(comparison.pairs))
     pairs = list(zip(labels, comparison.pairs, strict=True))
     alone = not any(pair.has_several_runs for pair in comparison.pairs)
-    is_open = alone and any(pair.judged and not _is_itself(pair) for pair in comparison.pairs)
-    step = Verdict(level="note", text="One run a side decides nothing.", remedy=REPEATED)
+    is_open = alone and any(_is_judged(pair) and not _is_itself(pair) for pair in comparison.pairs)
+    remedy = REPEATED if any(pair.rows for pair in comparison.pairs) else diagnosis_report.REPEATED
+    step = Verdict(level="note", text="One run a side decides nothing.", remedy=remedy)
     warned = [
         *condition_verdicts(comparison),
         *(verdict for label, pair in pairs for verdict in pair_verdicts(label, pair)),
@@ -59,10 +62,27 @@ def answer_of(comparison: Comparison) -> Answer:
     warned = [one for one in warned if one.level in {"problem", "warning"}][:MOST_WARNINGS]
     return Answer(
         quality=None,
-        sentences=[_verdict(label, pair) for label, pair in pairs],
-        lines=[line for label, pair in pairs for line in _figures(label, pair, most)],
+        sentences=[one for label, pair in pairs for one in _sentences(label, pair)],
+        lines=[line for label, pair in pairs for line in _lines(label, pair, most)],
         next_steps=[*warned, *([step] if is_open else [])],
     )
+
+
+def _is_judged(pair: Pair) -> bool:
+    return bool(pair.judged or (pair.diagnosis and pair.diagnosis.deciding))
+
+
+def _sentences(label: str, pair: Pair) -> Iterator[str]:
+    if pair.diagnosis is not None and not _is_itself(pair):
+        yield sensitivity(label, pair.diagnosis)
+    if pair.rows or pair.diagnosis is None or _is_itself(pair):
+        yield _verdict(label, pair)
+
+
+def _lines(label: str, pair: Pair, most: int) -> Iterator[AnswerLine]:
+    if pair.diagnosis is not None:
+        yield from diagnosis_lines(label, pair.diagnosis, most)
+    yield from _figures(label, pair, most)
 
 
 def _is_itself(pair: Pair) -> bool:

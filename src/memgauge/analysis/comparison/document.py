@@ -4,13 +4,16 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.comparison.diagnoses import Diagnosed, DiagnosisPair, DiagnosisRow
+from memgauge.analysis.comparison.diagnoses import Outcome as DiagnosisOutcome
 from memgauge.analysis.comparison.figures import Direction, Source
 from memgauge.analysis.comparison.judged_runs import Paces
 from memgauge.analysis.comparison.names import labels_of
 from memgauge.analysis.comparison.partners import Unpaired
 from memgauge.analysis.comparison.ratios import Comparison, Outcome, Pair, Row
 from memgauge.analysis.comparison.verdicts import pair_verdicts, source_verdicts
-from memgauge.analysis.document_figure import Figure
+from memgauge.analysis.diagnose.judgement import Kind
+from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import CONFIDENCE, has_interval
@@ -89,6 +92,46 @@ class PaceFigures(msgspec.Struct, frozen=True, kw_only=True):
     """At 95%."""
 
 
+class DiagnosisOfRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The diagnosis of one run, as far as it is compared."""
+
+    program: str
+    verdict: Kind
+    why: str
+    metric: str
+    """What `time` is: elapsed time, or a number that was printed."""
+    time: Figure | None
+    latency_under_writes: Figure | None
+    """Slowdown of the latency reference: how strong pressure was."""
+
+
+class DiagnosisRowFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One figure of both diagnoses: a share of time, or a time over the usual one."""
+
+    name: str
+    baseline: Figure | None
+    """Of several runs a side their mean."""
+    other: Figure | None
+    difference: Figure | None
+    """Other less baseline."""
+    verdict: DiagnosisOutcome
+    stands: bool
+    """Several runs a side show it, among all figures with 5% of the differences false; never true
+    of one run a side."""
+
+
+class DiagnosisComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two diagnoses: is the one program less sensitive to memory than the other?"""
+
+    baseline: list[DiagnosisOfRun]
+    other: list[DiagnosisOfRun]
+    deciding: str | None
+    """Name of the figure by which one is less sensitive; null: it cannot be told."""
+    has_equal_doses: bool | None
+    """Whether pressure was equally strong; null: not known."""
+    rows: list[DiagnosisRowFigures]
+
+
 class PairFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One source against the baseline."""
 
@@ -99,6 +142,8 @@ class PairFigures(msgspec.Struct, frozen=True, kw_only=True):
     unpaired: list[Unpaired]
     paces: PaceFigures | None = None
     """Of several runs a side; null where the figures are too few."""
+    diagnosis: DiagnosisComparison | None = None
+    """Where all runs of both sides are diagnoses."""
 
 
 class ComparisonDocument(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,7 +180,7 @@ def _source(label: str, source: Source) -> SourceFacts:
         machine_id=source.machine_id,
         run_to_run_drift=source.run_to_run_drift,
         complete=source.complete,
-        figures=len(source.comparables),
+        figures=source.figures,
         machine=source.traits,
         settings=source.settings,
         caveats=source.caveats,
@@ -154,6 +199,39 @@ def _pair(label: str, pair: Pair) -> PairFigures:
         rows=[_row(row) for row in pair.rows],
         unpaired=pair.unpaired,
         paces=None if pair.paces is None else _paces(pair.paces),
+        diagnosis=None if pair.diagnosis is None else _diagnosis(pair.diagnosis),
+    )
+
+
+def _diagnosis(pair: DiagnosisPair) -> DiagnosisComparison:
+    return DiagnosisComparison(
+        baseline=[_of_run(one) for one in pair.baseline],
+        other=[_of_run(one) for one in pair.other],
+        deciding=pair.deciding.name if pair.deciding else None,
+        has_equal_doses=pair.has_equal_doses,
+        rows=[_diagnosis_row(row) for row in pair.rows],
+    )
+
+
+def _of_run(one: Diagnosed) -> DiagnosisOfRun:
+    return DiagnosisOfRun(
+        program=one.program,
+        verdict=one.verdict,
+        why=one.why,
+        metric=one.metric,
+        time=figure(one.time),
+        latency_under_writes=figure(one.dose),
+    )
+
+
+def _diagnosis_row(row: DiagnosisRow) -> DiagnosisRowFigures:
+    return DiagnosisRowFigures(
+        name=row.name,
+        baseline=figure(row.baseline),
+        other=figure(row.other),
+        difference=figure(row.difference),
+        verdict=row.outcome,
+        stands=row.stands,
     )
 
 

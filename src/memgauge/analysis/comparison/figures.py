@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.comparison.diagnoses import PREFIX as DIAGNOSE
+from memgauge.analysis.comparison.diagnoses import Diagnosed, diagnosed_of
 from memgauge.analysis.counters.bandwidth import hardware_bandwidth
 from memgauge.analysis.counters.figures import HardwareCounts, counts_of
 from memgauge.analysis.figures.gpu_points import gpu_of
@@ -39,6 +41,9 @@ TRAFFIC_CAVEAT = (
 
 _TRANSLATED = re.compile(r"[/-]translated\b")
 """In names of points: `stream/copy/standard/translated/2t`, `tiers/copy-translated/4t`."""
+
+_COMPARED = frozenset({("diagnose", "command"), ("diagnose", "pid")})
+"""Parameters that are what is compared, not how it was measured."""
 
 Direction = Literal["higher", "lower", "neither"]
 """Which is better; neither: an amount, such as bytes moved, which is no speed."""
@@ -105,11 +110,24 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """Each by itself, of a side of several runs; empty: this is a single run, or published."""
     not_in_every_run: list[Comparable] = []
     """Figures that some of the runs lack, as the first run that has them gives them."""
+    diagnosis: Diagnosed | None = None
+    """Of a single run of `diagnose`, whose figures are compared by their differences."""
 
     @property
     def each_run(self) -> list["Source"]:
         """The runs, also where there is one."""
         return self.runs or [self]
+
+    @property
+    def diagnoses(self) -> list[Diagnosed | None]:
+        """Of each run."""
+        return [run.diagnosis for run in self.each_run]
+
+    @property
+    def figures(self) -> int:
+        """How many it has."""
+        found = [one.figures for one in self.diagnoses if one is not None]
+        return len(self.comparables) + (len(found[0]) if found else 0)
 
 
 def is_one_machine(one: Source, other: Source) -> bool:
@@ -130,6 +148,7 @@ def of_run(figures: Figures, name: str) -> Source:
             [
                 made
                 for point in figures.run.points.values()
+                if not point.point.startswith(DIAGNOSE)
                 for summary in figures.summaries[point.point]
                 if (made := _of_point(point, summary)) is not None
             ]
@@ -144,6 +163,7 @@ def of_run(figures: Figures, name: str) -> Source:
         complete=end is not None and end.status in {"complete", "budget"},
         traits=_traits(start.system, figures.run.points.values()),
         settings=_settings(start),
+        diagnosis=diagnosed_of(figures),
         caveats=[TRAFFIC_CAVEAT] if figures.run.points_of("traffic") and not moved else [],
     )
 
@@ -337,5 +357,7 @@ def _settings(start: RunStart) -> dict[str, str]:
     known["budget"] = f"{start.budget_s:g} s"
     for experiment, parameters in start.parameters.items():
         for name, value in parameters.items():
+            if (experiment, name) in _COMPARED:
+                continue
             known[f"{experiment}: {name}"] = "not set" if value is None else str(value)
     return known

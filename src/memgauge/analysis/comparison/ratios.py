@@ -22,6 +22,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.comparison.best import best_teams, loaded_ends
+from memgauge.analysis.comparison.diagnoses import DiagnosisPair, matching, pair_diagnoses
 from memgauge.analysis.comparison.figures import Comparable, Direction, Source, is_one_machine
 from memgauge.analysis.comparison.judged_runs import Paces, RowOfRuns, rows_of_runs
 from memgauge.analysis.comparison.partners import Unpaired, pair_up, unpaired
@@ -91,6 +92,8 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     unpaired: list[Unpaired]
     paces: Paces | None = None
     """Of several runs a side, where there are enough figures."""
+    diagnosis: DiagnosisPair | None = None
+    """Where all runs of both sides are diagnoses."""
 
     @property
     def has_several_runs(self) -> bool:
@@ -143,7 +146,8 @@ def compare(sources: Sequence[Source]) -> Comparison:
 def only(source: Source, pattern: str) -> Source:
     """The source with the figures whose names match a glob such as `stream/copy/*`."""
     kept = [one for one in source.comparables if fnmatchcase(one.name, pattern)]
-    return msgspec.structs.replace(source, comparables=kept)
+    diagnosis = matching(source.diagnosis, pattern)
+    return msgspec.structs.replace(source, comparables=kept, diagnosis=diagnosis)
 
 
 def compare_two(baseline: Source, other: Source) -> Pair:
@@ -164,6 +168,7 @@ def compare_two(baseline: Source, other: Source) -> Pair:
             *unpaired(other, baseline, "other", {(b.name, b.regime) for _, b in partners}),
         ],
         paces=paces,
+        diagnosis=pair_diagnoses(baseline.diagnoses, other.diagnoses),
     )
 
 

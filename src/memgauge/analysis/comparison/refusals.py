@@ -63,12 +63,12 @@ def refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None
     """
     matching = "" if only is None else f" that matches --only {quoted(only)}"
     for source in sources:
-        if not source.comparables:
+        if not source.figures:
             why = f"; {source.caveats[0]}" if source.caveats and not only else ""
             raise RequestError(
                 f"{quoted(source.name)}: holds no figure{matching}{why}; compare another source"
             )
-    if not any(pair.rows for pair in made.pairs):
+    if not any(pair.rows or pair.diagnosis for pair in made.pairs):
         baseline, *others = (_kinds(source) for source in sources)
         raise RequestError(
             f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
@@ -79,6 +79,7 @@ def refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None
 def _kinds(source: Source) -> str:
     """The experiments of its figures, and the memory where that is a GPU's."""
     found = {one.name.partition("/")[0]: None for one in source.comparables}
+    found |= dict.fromkeys(["diagnose"] if any(source.diagnoses) else [])
     gpus = {
         memory: None
         for one in source.comparables

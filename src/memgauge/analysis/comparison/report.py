@@ -6,6 +6,8 @@ from statistics import median
 
 from memgauge.analysis.comparison.answer import answer_of
 from memgauge.analysis.comparison.charts import charts
+from memgauge.analysis.comparison.diagnoses import DiagnosisRow
+from memgauge.analysis.comparison.diagnosis_report import diagnosis_chart, diagnosis_tables
 from memgauge.analysis.comparison.names import NOUNS, labels_of, shortened
 from memgauge.analysis.comparison.paces import paces_tables
 from memgauge.analysis.comparison.ratios import DIFFERS, Comparison, Outcome, Pair, Row
@@ -36,7 +38,7 @@ def report_of(comparison: Comparison) -> Report:
     return Report(
         run_id=" and ".join(source.run_id or source.name for source in sources),
         started_at="",
-        title="Comparison of memory figures",
+        title=_title(comparison),
         machine="; ".join(f"{a} is {s.name}" for a, s in zip(labels, sources, strict=True)),
         complete=all(source.complete for source in sources),
         status=_status(comparison),
@@ -51,8 +53,14 @@ def report_of(comparison: Comparison) -> Report:
     )
 
 
+def _title(comparison: Comparison) -> str:
+    only = all(pair.diagnosis and not pair.rows for pair in comparison.pairs)
+    return "Comparison of diagnoses" if only else "Comparison of memory figures"
+
+
 def _status(comparison: Comparison) -> str:
-    rows = [row for pair in comparison.pairs for row in pair.rows]
+    rows: list[Row | DiagnosisRow] = [row for pair in comparison.pairs for row in pair.rows]
+    rows += [row for pair in comparison.pairs if pair.diagnosis for row in pair.diagnosis.rows]
     counts = [(sum(row.outcome == outcome for row in rows), outcome) for outcome in OUTCOMES]
     words: dict[str, str] = {DIFFERS: "different between two runs"}
     said = ", ".join(f"{count} {words.get(outcome, outcome)}" for count, outcome in counts if count)
@@ -87,7 +95,7 @@ def _sources(comparison: Comparison) -> list[Section]:
             Column(title="run-to-run drift ±", unit="%", narrow=False),
         ],
         rows=[
-            [label, source.name, source.title, len(source.comparables), source.run_to_run_drift]
+            [label, source.name, source.title, source.figures, source.run_to_run_drift]
             for label, source in zip(labels, sources, strict=True)
         ],
     )
@@ -130,14 +138,20 @@ def _section(label: str, pair: Pair) -> Section:
     return Section(
         name=f"compare-{label}",
         title=f"{label} against A",
-        question=f"What is faster or slower in {label} than in A by more than chance?",
+        question=f"What is faster or slower in {label} than in A by more than chance?"
+        if pair.rows
+        else f"Is {label} less sensitive to memory than A, by more than chance?",
         verdicts=pair_verdicts(label, pair),
         tables=[
+            *(diagnosis_tables(label, pair.diagnosis) if pair.diagnosis else ()),
             *paces_tables(label, pair),
             *(_table(label, rows) for rows in groups.values()),
             *_left(label, pair),
         ],
-        charts=charts(label, pair, list(groups.values())),
+        charts=[
+            *(diagnosis_chart(label, pair.diagnosis) if pair.diagnosis else ()),
+            *charts(label, pair, list(groups.values())),
+        ],
     )
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
+from memgauge.analysis.comparison.diagnosis_report import diagnosis_verdicts
 from memgauge.analysis.comparison.figures import Source, is_one_machine
 from memgauge.analysis.comparison.memory import OF_MEMORY, memory_verdicts
 from memgauge.analysis.comparison.names import labels_of, named
@@ -29,7 +30,7 @@ def source_verdicts(comparison: Comparison) -> list[Verdict]:
     """What each source is, and how each differs from the baseline, most severe first."""
     labels = labels_of(comparison.sources)
     found = condition_verdicts(comparison)
-    needs_drift = any(not pair.has_several_runs for pair in comparison.pairs)
+    needs_drift = any(pair.rows and not pair.has_several_runs for pair in comparison.pairs)
     for label, source in zip(labels, comparison.sources, strict=True):
         found += _of_source(label, source, needs_drift=needs_drift and not source.runs)
     return found + _caveats(labels, comparison.sources)
@@ -48,6 +49,7 @@ def condition_verdicts(comparison: Comparison) -> list[Verdict]:
 def pair_verdicts(label: str, pair: Pair) -> list[Verdict]:
     """Findings, how many may be chance, and what was not compared."""
     return [
+        *(diagnosis_verdicts(label, pair.diagnosis) if pair.diagnosis else ()),
         *_outcome(label, pair),
         *_untold(pair),
         *_beside_published(label, pair),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
@@ -9,6 +11,7 @@ from memgauge.analysis.diagnose.judgement import Kind, judgement_of
 from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.diagnose.on_curve import OnCurve
+from memgauge.analysis.diagnose.process import Process
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures
@@ -95,8 +98,16 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What limits a program, by pressure beside it; and what other ways to run it change."""
 
     command: str
+    """Empty: a process that ran already was diagnosed."""
     metric: str | None
-    """None: elapsed time."""
+    """Regular expression that found the number in what was printed; None: elapsed time, or all that
+    the metric command printed."""
+    region: str | None = None
+    """In which `time` is taken; None: in all of the program."""
+    metric_better: Literal["more", "less"] = "less"
+    """Of `time`. Slowdowns are of its inverse where more is better."""
+    process: Process | None = None
+    """None: a command was started."""
     verdict: Kind
     why: str
     regime: str | None
@@ -132,6 +143,9 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
     return DiagnosisFigures(
         command=found.command,
         metric=found.metric,
+        region=found.region,
+        metric_better="more" if found.is_rate else "less",
+        process=found.process,
         verdict=judgement.kind,
         why=judgement.why,
         regime=judgement.regime or None,

@@ -14,6 +14,7 @@ from memgauge.analysis.diagnose.memory_seen import (
     without_effect,
 )
 from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
+from memgauge.analysis.diagnose.process import Process, process_of
 from memgauge.analysis.diagnose.shares import share, slowdown
 from memgauge.analysis.diagnose.traffic import (
     Traffic,
@@ -40,6 +41,7 @@ from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
 
 NAME = "diagnose"
+MORE = "more"
 MOVED = "moved"
 """A pass in which the cores were at two distances, or at one that no regime has."""
 NEAR_ROUNDS = 2
@@ -53,7 +55,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     regime: str
     """Empty: not known, or there is one."""
     program: float
-    """Time of one run in seconds, or what the program printed."""
+    """Time of one run in seconds, or what was printed: of a rate, its inverse."""
     references: dict[str, float] = {}
     """Time of each reference for the same work, in ns: of a load, or of a GB."""
 
@@ -86,10 +88,16 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
     command: str
     metric: str | None
+    region: str | None
+    """In which the time of the program is taken; None: all of it, or the metric."""
     treated: list[Treated]
     """By treatment and regime; regimes with most rounds first."""
     program_time: Estimate | None
     """Of one run beside arithmetic, or as it is: seconds, or what was printed."""
+    is_rate: bool
+    """Whether more of what was printed is faster."""
+    process: Process | None = None
+    """None: the program is a command that was started."""
     reference_values: dict[str, tuple[float, float]]
     """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""
     traffic: Traffic | None
@@ -144,7 +152,7 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         return None
     parameters = figures.run.start.parameters.get(NAME, {})
     passes = passes_of(points, figures.run.samples)
-    metric = parameters.get("metric")
+    metric, region = parameters.get("metric"), parameters.get("region")
     requested = {
         one.treatment: one
         for point in points
@@ -161,12 +169,16 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
     first = next(iter(requested))
     simulated = simulated_traffic(figures.run, points)
     traffic = counted_traffic(figures.run, points) or simulated
-    times = [one.program for one in passes.get(first, [])]
+    is_rate = requested[first].metric_better == MORE
+    times = [1 / one.program if is_rate else one.program for one in passes.get(first, [])]
     return Diagnosis(
         command=str(parameters.get("command") or ""),
         metric=str(metric) if metric else None,
+        region=str(region) if region else None,
         treated=treated,
         program_time=paired(times) or (_lone(times) if times else None),
+        is_rate=is_rate,
+        process=process_of(points, parameters),
         reference_values=_reference_values(figures.run, points),
         traffic=traffic,
         simulated=simulated,
@@ -205,9 +217,12 @@ def passes_of(
         taken: Samples by name of the point.
     """
     subjects: dict[str, dict[str, str]] = {}
+    rates = set()
     for point in points:
         requested = DiagnoseRequested.of(point.requested)
         subjects.setdefault(requested.treatment, {})[requested.subject] = point.point
+        if requested.metric_better == MORE:
+            rates.add(point.point)
     samples = {
         name: {sample.round: sample for sample in taken.get(name, [])}
         for of in subjects.values()
@@ -222,7 +237,7 @@ def passes_of(
             Pass(
                 round=round_,
                 regime=_regime(regimes, sample),
-                program=_time(sample),
+                program=_time(sample, is_rate=of[PROGRAM] in rates),
                 references={
                     subject: mean_ns(samples[name][round_])
                     for subject, name in of.items()
@@ -241,9 +256,9 @@ def _regime(regimes: Regimes, sample: Sample) -> str:
     return MOVED if found is None else regime_kind(found.name)
 
 
-def _time(sample: Sample) -> float:
+def _time(sample: Sample, *, is_rate: bool) -> float:
     if sample.printed:
-        return fmean(sample.printed)
+        return fmean(1 / one if is_rate else one for one in sample.printed)
     return mean_ns(sample) * 1e-9
 
 

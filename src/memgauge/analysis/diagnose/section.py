@@ -84,9 +84,21 @@ def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:
         note="Median of rounds with its 95% interval, each of one round and one distance of cores. "
         "Latency, bandwidth, cached: reference loops on the program's CPU that wait for memory, "
         "stream through it, and live in half of the last-level cache. Pressure that has decided "
-        "the verdict gets no more rounds."
-        + (f" Time: what the program prints ({found.metric})." if found.metric else ""),
+        "the verdict gets no more rounds." + _metric_note(found),
     )
+
+
+def _metric_note(found: Diagnosis) -> str:
+    """What time is, where it is not that of the program's run."""
+    if found.process is not None:
+        what = "what the metric command prints"
+    elif found.metric:
+        what = f"what the program prints ({found.metric})"
+    elif found.region:
+        what = f"that inside region {found.region}, in at least one thread"
+    else:
+        return ""
+    return f" Time: {'1 over ' if found.is_rate else ''}{what}."
 
 
 def _variant_table(found: Diagnosis, variants: list[Treated]) -> Table:

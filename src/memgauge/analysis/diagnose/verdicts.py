@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
+from memgauge.analysis.diagnose.process import Process
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
 from memgauge.analysis.diagnose.traffic_section import traffic_verdicts
 from memgauge.analysis.section import Level, Verdict
@@ -26,6 +27,7 @@ MATTERS = 0.02
 
 def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
     """What limits it, by how much, what would help, and what was not known."""
+    process = diagnosis.process
     judgement = judgement_of(diagnosis)
     if diagnosis.pressures:
         level: Level = "warning" if judgement.kind == "cannot tell" else "note"
@@ -39,6 +41,30 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
     yield from traffic_verdicts(diagnosis, judgement)
     yield from _variants(diagnosis.variants)
     yield from _without_effect(diagnosis)
+    if process is not None:
+        yield from _of_process(process)
+
+
+def _of_process(process: Process) -> Iterator[Verdict]:
+    """What a process that runs on leaves open."""
+    if process.shared_cpus:
+        yield Verdict(
+            level="warning",
+            text=f"Process {process.pid} may use the CPUs that generate pressure "
+            f"({process.shared_cpus}): threads that the kernel puts there share a CPU and its "
+            "caches with a generator, also in the control.",
+            remedy="bind it to other CPUs meanwhile (taskset --all-tasks --cpu-list --pid CPUS "
+            f"{process.pid}), or give --pressure-cpus that it seldom uses",
+            about="conditions",
+        )
+    if not process.has_reference_cpu:
+        yield Verdict(
+            level="note",
+            text=f"The reference loops ran on a CPU that process {process.pid} may use: where it "
+            "was busy between two runs of the metric command, they waited for it. Whether cores "
+            "moved between rounds is not known.",
+            about="conditions",
+        )
 
 
 def verdict_words(judgement: Judgement) -> str:
@@ -77,9 +103,11 @@ def _power(diagnosis: Diagnosis, judgement: Judgement) -> Iterator[Verdict]:
     least = judgement.resolvable_share
     told = "" if least is None else f"; shares below {least:.0%} cannot be told from none"
     where = f", {judgement.regime}" if judgement.regime else ""
+    process = diagnosis.process
+    cpu = "a CPU beside it" if process and process.has_reference_cpu else "the program's CPU"
     yield Verdict(
         level="note",
-        text=f"Writes of the generators raise memory latency on the program's CPU from "
+        text=f"Writes of the generators raise memory latency on {cpu} from "
         f"{values[0]:.0f} to {values[1]:.0f} ns{where}{told}.",
         about="conditions",
     )

@@ -6,6 +6,7 @@ from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.summary import LEAST_SHARE, PointSummary
 from memgauge.model.points.stream import StreamRequested
 from memgauge.model.records import Environment, Point
+from memgauge.model.run import Run
 
 STEAL_SHARE = 0.01
 OTHERS_SHARE = 0.03
@@ -19,8 +20,21 @@ def steal_share(figures: Figures) -> float | None:
 
 
 def others_share(figures: Figures) -> float | None:
-    """What other programs used of the time of all CPUs; None where the kernel does not tell."""
-    return _share(figures, lambda record: record.others_s)
+    """What other programs used of the time of all CPUs; None where it is not known."""
+    return _share(figures, lambda record: others_s(figures.run, record))
+
+
+def others_s(run: Run, record: Environment) -> float | None:
+    """CPU time of other programs in a record; None where the kernel does not tell.
+
+    Nor is it known beside a process that ran already and was diagnosed: its own time is part of it.
+
+    Args:
+        run: That the record is of.
+        record: What the machine did in one stretch of time.
+    """
+    is_of_process = run.parameters.get("diagnose", {}).get("pid") is not None
+    return None if is_of_process else record.others_s
 
 
 def set_aside_share(figures: Figures) -> float | None:

@@ -13,7 +13,7 @@ from statistics import median
 
 import msgspec
 
-from memgauge.analysis.figures.conditions import OTHERS_SHARE, STEAL_SHARE
+from memgauge.analysis.figures.conditions import OTHERS_SHARE, STEAL_SHARE, others_s
 from memgauge.analysis.report.verdicts import FREQUENCY_SPREAD
 from memgauge.model.records import Environment, Sample
 from memgauge.model.run import Run
@@ -54,7 +54,7 @@ def stretches_of(run: Run) -> Stretches:
             msgspec.structs.replace(
                 stretch,
                 reasons=(
-                    *_taken(record, len(run.starts[leg].system.cpus)),
+                    *_taken(run, record, len(run.starts[leg].system.cpus)),
                     *([SLOW] if clock and clock < (1 - FREQUENCY_SPREAD) * highest else []),
                 ),
             )
@@ -84,12 +84,12 @@ def _bare(record: Environment) -> Stretch:
     return Stretch(record.at_ns - round(interval_ns), record.at_ns)
 
 
-def _taken(record: Environment, cpus: int) -> Iterator[str]:
+def _taken(run: Run, record: Environment, cpus: int) -> Iterator[str]:
     """Who took more of the processors' time than is usual."""
     time_s = record.interval_s * cpus
     for seconds, share, reason in (
         (record.steal_s, STEAL_SHARE, STEAL),
-        (record.others_s, OTHERS_SHARE, OTHERS),
+        (others_s(run, record), OTHERS_SHARE, OTHERS),
     ):
         if seconds is not None and seconds > max(LEAST_SECONDS, share * time_s):
             yield reason

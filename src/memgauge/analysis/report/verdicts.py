@@ -97,6 +97,8 @@ def _regimes(figures: Figures) -> Iterator[Verdict]:
     for cpus, teams in by_cpus.items():
         counts = _regime_counts(run, teams)
         total = sum(counts.values())
+        if not total:
+            continue  # of points measured with others, whose team states it
         first = next(iter(teams.values())).regimes
         shares = ", ".join(
             f"{counts[index] / total:.0%} of the samples {regime.name}"

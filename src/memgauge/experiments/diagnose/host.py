@@ -8,7 +8,8 @@ order. Beside it, on CPUs that it does not use, generators apply a known pressur
 on the program's own CPU, just before and after each run, tell what that pressure does to latency,
 bandwidth and cache there. The program's slowdown over that of a reference is the share of its time
 for which it behaves like the reference. Other ways to start it (huge pages, numbers of threads,
-CPUs, memory nodes, the user's own) are compared with the usual way in the same rounds.
+CPUs, memory nodes, the user's own) are compared with the usual way in the same rounds. A process
+that runs already is not started anew: under each pressure a command reads what it achieves.
 Source: Eklov et al., Cache Pirating (ICPP 2011) and Bandwidth Bandit (CGO 2013); Casas and
 Bronevetsky, Active Measurement (IPDPS 2014); Mars et al., Bubble-Up (MICRO 2011).
 
@@ -27,13 +28,15 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.memory_placements import with_room
-from memgauge.experiments.diagnose.modelled_traffic import modelled
+from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_ROUNDS,
+    OF_A_PROCESS,
     DiagnoseParameters,
 )
-from memgauge.experiments.diagnose.places import Places, places
-from memgauge.experiments.diagnose.program_runs import OneRun, ProgramRuns
+from memgauge.experiments.diagnose.places import Places, places, places_beside
+from memgauge.experiments.diagnose.process_runs import described
+from memgauge.experiments.diagnose.program_runs import OneRun
 from memgauge.experiments.diagnose.references import (
     CACHED_HOPS,
     LATENCY_HOPS,
@@ -41,7 +44,8 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
-from memgauge.experiments.diagnose.run_counters import RunCounters, run_counters
+from memgauge.experiments.diagnose.run_counters import run_counters
+from memgauge.experiments.diagnose.runs import Runs, runs_of
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import never_tried, variants
@@ -74,10 +78,22 @@ LOOK_ROUNDS = 8
 from its time is in so few values that no median moves."""
 
 
+class Diagnosed(msgspec.Struct, frozen=True, kw_only=True):
+    """What is diagnosed, as its points state it."""
+
+    rounds: int | None
+    pid: int | None
+    """None: a command, which is started."""
+    process: str
+    """Name of the process; empty: it is a command."""
+    metric_better: str
+
+
 class DiagnoseGroup(Group, frozen=True, kw_only=True):
     """The program, under all treatments."""
 
     places: Places
+    diagnosed: Diagnosed
     treatments: list[Treatment]
     not_tried: list[NotTried]
     viewpoint: Viewpoint
@@ -91,7 +107,7 @@ class DiagnoseBench(Bench):
         self,
         points: list[Point],
         treatments: Mapping[str, Treatment],
-        runs: ProgramRuns,
+        runs: Runs,
         machinery: Machinery | None,
         runs_in_a_pass: int,
     ) -> None:
@@ -117,18 +133,20 @@ class DiagnoseBench(Bench):
         made = _sample(point, round_, taken, (treatment.cpus or self._runs.cpus)[0])
         if treatment.baseline:
             return made
-        return msgspec.structs.replace(made, uses=[one.use for one in taken])
+        return msgspec.structs.replace(made, uses=[one.use for one in taken if one.use is not None])
 
 
 class Machinery:
     """Generators with the references that show what they do."""
 
     def __init__(self, group: DiagnoseGroup, stack: ExitStack) -> None:
-        cpu, cpus = group.places.program[0], group.places.pressure
+        cpu, cpus = group.places.reference, group.places.pressure
         self.references = References(cpu, group.places.llc_bytes, stack)
         kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
         self._generators = Generators(cpus, kinds, stack)
-        self._pair = _core.Team([cpu, cpus[0]])
+        # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
+        is_shared = group.diagnosed.pid is not None and cpu in group.places.program
+        self._pair = None if is_shared else _core.Team([cpu, cpus[0]])
 
     def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
         """The program under one kind of pressure, and the references there.
@@ -141,16 +159,19 @@ class Machinery:
             run: Runs the program.
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
-        near_ns = self._pair.pingpong_ns()
+        near_ns = self._distance_ns()
         with self._generators.at_work(name):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
-        far_ns = self._pair.pingpong_ns()
+        far_ns = self._distance_ns()
         known = [ns for ns in (near_ns, far_ns) if ns is not None]
         pingpong_ns = max(known) if len(known) == 2 else None
         samples = [program, *map(joined, before, after)]
         return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
+
+    def _distance_ns(self) -> float | None:
+        return None if self._pair is None else self._pair.pingpong_ns()
 
 
 class Diagnose(Experiment):
@@ -162,39 +183,59 @@ class Diagnose(Experiment):
     def plan(self, parameters: DiagnoseParameters, system: System) -> list[DiagnoseGroup]:
         """One group: all treatments are compared in the same rounds."""
         parameters.check()
-        if not parameters.words:
-            raise RequestError("diagnose: no command was given; write it after --")
-        where = places(parameters, system)
+        if bool(parameters.words) == (parameters.pid is not None):
+            raise RequestError(
+                "diagnose: a command and --pid were given; give one of them"
+                if parameters.words
+                else "diagnose: no command was given; write it after --, or give --pid"
+            )
+        if parameters.pid is None:
+            name, where = parameters.words[0], places(parameters, system)
+        else:
+            name, cpus = described(parameters.pid)
+            where = places_beside(cpus, parameters, system)
         treatments: list[Treatment] = []
         not_tried: list[NotTried] = []
         if "interference" in parameters.only and where.pressure:
             treatments += pressures(where)
         elif "interference" in parameters.only:
             not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
-        found, left_out = variants(parameters, where, system)
-        treatments += found
-        not_tried += left_out
-        if set(parameters.only) == {"traffic"} and not treatments:
-            treatments = [Treatment(name=AS_IT_IS, kind="variant")]
+        if parameters.pid is None:
+            found, left_out = variants(parameters, where, system)
+            treatments += found
+            not_tried += left_out
+            if set(parameters.only) == {"traffic"} and not treatments:
+                treatments = [Treatment(name=AS_IT_IS, kind="variant")]
+        else:
+            reason = (
+                f"process {parameters.pid} runs already, and this needs its program to be started"
+            )
+            kinds = (kind for kind in parameters.only if kind != OF_A_PROCESS)
+            not_tried += [NotTried(kind, reason) for kind in kinds]
         if not treatments:
             reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
             raise NotPossibleHere(
                 f"diagnose: there is nothing to compare here ({reasons}); give the program other "
                 "CPUs with --program-cpus, or a variant with --try"
             )
+        diagnosed = Diagnosed(
+            rounds=parameters.rounds,
+            pid=parameters.pid,
+            process=name if parameters.pid is not None else "",
+            metric_better=parameters.metric_better or "",
+        )
         points = [
             point
             for treatment in treatments
-            for point in _points(
-                treatment, where, parameters.rounds, references=[LATENCY, BANDWIDTH]
-            )
+            for point in _points(treatment, where, diagnosed, references=[LATENCY, BANDWIDTH])
         ]
         return [
             DiagnoseGroup(
-                name=parameters.words[0],
+                name=name,
                 points=points,
                 bytes=_memory_bytes(treatments, where),
                 places=where,
+                diagnosed=diagnosed,
                 treatments=treatments,
                 not_tried=[*not_tried, *never_tried(parameters.only)],
                 viewpoint=Viewpoint(
@@ -219,28 +260,16 @@ class Diagnose(Experiment):
             memories: Not used: the program's memory is its own.
         """
         del memories
-        with run_counters(wanted="traffic" in parameters.only) as counters:
-            yield from self._opened(group, parameters, counters)
-
-    def _opened(
-        self, group: DiagnoseGroup, parameters: DiagnoseParameters, counters: RunCounters
-    ) -> Iterator[Bench]:
-        runs = ProgramRuns(
-            with_threads(parameters.words, len(group.places.program)),
-            group.places.program,
-            metric=parameters.metric,
-            prepare=parameters.prepare,
-            same_output=parameters.same_output,
-            viewpoint=group.viewpoint,
-            counters=counters.counters,
-        )
-        first = runs.run(Treatment(name="first run", kind="variant"), look=True)
-        treatments, no_room = with_room(group.treatments, first.resident_bytes)
-        first_s = (first.end_ns - first.begin_ns) * 1e-9
-        runs_in_a_pass = 1
-        if first_s < SHORT_RUN_S:
-            runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
         with ExitStack() as stack:
+            is_counted = "traffic" in parameters.only and parameters.pid is None
+            counters = stack.enter_context(run_counters(wanted=is_counted))
+            runs = runs_of(parameters, group.places, group.viewpoint, stack, counters.counters)
+            first = runs.run(Treatment(name="first run", kind="variant"), look=True)
+            treatments, no_room = with_room(group.treatments, first.resident_bytes)
+            first_s = (first.end_ns - first.begin_ns) * 1e-9
+            runs_in_a_pass = 1
+            if first_s < SHORT_RUN_S:
+                runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
             has_pressure = any(one.pressure for one in treatments)
             machinery = Machinery(group, stack) if has_pressure else None
             facts = DiagnoseActual(
@@ -252,7 +281,7 @@ class Diagnose(Experiment):
             points = []
             for treatment in treatments:
                 names = references.names if references and treatment.pressure else []
-                made = _points(treatment, group.places, parameters.rounds, references=names)
+                made = _points(treatment, group.places, group.diagnosed, references=names)
                 points += [_opened(point, references, facts) for point in made]
             points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
@@ -270,8 +299,11 @@ class Diagnose(Experiment):
             parameters: What was asked; `command`, `only` and `simulate_s` are used.
             system: This machine; the simulation finds its caches itself.
         """
-        if "traffic" not in parameters.only:
+        if "traffic" not in parameters.only or parameters.pid is not None:
             return []
+        if parameters.region is not None:
+            why = "that of a whole run does not tell that of a region"
+            return [not_simulated(why, "leave out --region to have it")]
         program = next(
             one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
         )
@@ -288,7 +320,7 @@ def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
 
 
 def _points(
-    treatment: Treatment, where: Places, rounds: int | None, *, references: Sequence[str]
+    treatment: Treatment, where: Places, of: Diagnosed, *, references: Sequence[str]
 ) -> list[Point]:
     """The program's point, and those of the references in the same passes."""
     program = point_name(PROGRAM, treatment.name)
@@ -302,14 +334,17 @@ def _points(
             change=treatment.change,
             pages_wanted=treatment.pages_wanted,
             nodes_wanted=format_cpu_list(treatment.nodes_wanted),
+            metric_better=of.metric_better,
         )
-        cpus = treatment.cpus or where.program if subject == PROGRAM else where.program[:1]
+        cpus = treatment.cpus or where.program if subject == PROGRAM else [where.reference]
         actual = DiagnoseActual(
             cpus=format_cpu_list(cpus),
             pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
             pressure_bytes=treatment.pressure.bytes if treatment.pressure else None,
-            passes=rounds or DEFAULT_ROUNDS,
-            may_end_early=rounds is None,
+            passes=of.rounds or DEFAULT_ROUNDS,
+            may_end_early=of.rounds is None,
+            pid=of.pid,
+            process=of.process,
             llc_bytes=where.llc_bytes,
             same_cache=where.same_cache if treatment.pressure else None,
         )
@@ -358,7 +393,7 @@ def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sampl
         begin_ns=[one.begin_ns for one in taken],
         end_ns=[one.end_ns for one in taken],
     )
-    printed = [one.printed for one in taken if one.printed is not None]
+    printed = [one.metric for one in taken if one.metric is not None]
     memories = [one.memory for one in taken if one.memory is not None]
     return Sample(
         point=point,

@@ -37,7 +37,7 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
         most_s: After so many seconds it is ended.
     """
     if find_program("valgrind") is None:
-        yield _not_simulated("valgrind is not installed")
+        yield not_simulated("valgrind is not installed")
         return
     running = subprocess.Popen(
         isolated("memgauge", ["simulate", "--json", "--by", "function", "--", *words]),
@@ -49,7 +49,7 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
     try:
         printed, _ = running.communicate(timeout=most_s)
     except subprocess.TimeoutExpired:
-        yield _not_simulated(f"it takes longer than {most_s:g} s")
+        yield not_simulated(f"it takes longer than {most_s:g} s")
         return
     finally:
         if running.poll() is None:
@@ -58,7 +58,7 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
     try:
         program = msgspec.json.decode(printed, type=_Document).program
     except msgspec.DecodeError:
-        yield _not_simulated("valgrind could not execute it")
+        yield not_simulated("valgrind could not execute it")
         return
     yield SimulatedMachine(machine=program.machine)
     yield Simulated(
@@ -87,10 +87,16 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
     )
 
 
-def _not_simulated(why: str) -> Warning:
+def not_simulated(why: str, remedy: str = REMEDY) -> Warning:
+    """States that there is no traffic.
+
+    Args:
+        why: The reason, after a colon.
+        remedy: What to do.
+    """
     return Warning(
         code="not-simulated",
         message=f"the program's traffic was not simulated: {why}",
-        remedy=REMEDY,
+        remedy=remedy,
         experiment="diagnose",
     )

@@ -13,16 +13,21 @@ from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.errors import RequestError
 from memgauge.model.option import (
     Option,
+    choice_option,
     choices_option,
     count_option,
     duration_option,
     list_text,
+    process_option,
     switch_option,
 )
 from memgauge.model.parameters import HOST_OPTIONS, CommonParameters, RunOptions
 from memgauge.model.text import quoted
 
 EVIDENCE = ("interference", "pages", "threads", "placement", "traffic")
+OF_A_PROCESS = "interference"
+"""The evidence that needs no start of the program."""
+LESS, MORE = "less", "more"
 LEAST_ROUNDS = 8
 DEFAULT_ROUNDS = 40
 DEFAULT_BUDGET_S = 300.0
@@ -89,6 +94,12 @@ def _pattern(text: str, flag: str) -> str:
     return text
 
 
+def _region(text: str, flag: str) -> str:
+    if not text.strip():
+        raise RequestError(f"{flag} {quoted(text)}: names no region; write its name")
+    return text
+
+
 def _cpus(text: str, flag: str) -> tuple[int, ...]:
     try:
         return tuple(parse_cpu_list(text))
@@ -151,17 +162,53 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
     metric: Annotated[
         str | None,
         Option(
-            help="regular expression with one group: a number that the program prints, smaller is "
-            "faster; without it, the elapsed time of the program is used",
+            help="regular expression with one group: a number that the program or the "
+            "--metric-command prints; without it, the elapsed time of the program is used",
             metavar="REGEX",
             parse=_pattern,
             automatic="the program's elapsed time",
         ),
     ] = None
+    region: Annotated[
+        str | None,
+        Option(
+            help="region that the program marks (docs/profile.md): the time inside it counts "
+            "instead of the program's elapsed time",
+            metavar="NAME",
+            parse=_region,
+            automatic="none",
+        ),
+    ] = None
+    metric_better: Annotated[
+        str | None,
+        choice_option(
+            "whether more of the metric is better, as of requests per second, or less, as of times",
+            (MORE, LESS),
+            automatic="less; must be given with --pid",
+        ),
+    ] = None
+    pid: Annotated[
+        int | None,
+        process_option(
+            "process that runs already and is diagnosed as it is, instead of a command; needs "
+            "--metric-command",
+            automatic="none; the command is started",
+        ),
+    ] = None
+    metric_command: Annotated[
+        str | None,
+        Option(
+            help="with --pid, shell command that runs under each pressure and prints what the "
+            "process achieves meanwhile, as one number",
+            metavar="COMMAND",
+            parse=lambda text, _flag: text,
+            automatic="none",
+        ),
+    ] = None
     prepare: Annotated[
         str | None,
         Option(
-            help="shell command before each run of the program, not timed",
+            help="shell command before each run of the program or --metric-command, not timed",
             metavar="COMMAND",
             parse=lambda text, _flag: text,
             automatic="nothing",
@@ -226,6 +273,55 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
                 f"--program-cpus, --pressure-cpus: both have CPU {min(shared)}; pressure must come "
                 "from CPUs that the program does not use"
             )
+        if self.pid is None:
+            self._check_program()
+        else:
+            self._check_process()
+
+    def _check_program(self) -> None:
+        if self.metric_command is not None:
+            raise RequestError(
+                "--metric-command: needs --pid; a number that the program itself prints is found "
+                "by --metric"
+            )
+        if self.region is not None and self.metric is not None:
+            raise RequestError(
+                "--region, --metric: both say what is measured of the program; give one of them"
+            )
+        if self.metric_better is not None and self.metric is None:
+            raise RequestError(
+                "--metric-better: needs --metric; less elapsed time is always better"
+            )
+
+    def _check_process(self) -> None:
+        if not self.metric_command:
+            raise RequestError(
+                "--pid: needs --metric-command, a command that prints what the process achieves, "
+                "such as its requests per second"
+            )
+        if self.metric_better is None:
+            raise RequestError(
+                "--metric-command: needs --metric-better more (as of requests per second) or less "
+                "(as of a time)"
+            )
+        if OF_A_PROCESS not in self.only:
+            raise RequestError(
+                f"--only {','.join(self.only)}: needs the program to be started, and --pid does "
+                "not start it; give the command instead"
+            )
+        refused = {
+            "--program-cpus": (self.program_cpus, "the process stays on its CPUs; see taskset(1)"),
+            "--try": (self.variants, "the process is not started again; give the command instead"),
+            "--region": (self.region, "a program finds where to leave marks when it starts"),
+            "--simulate-up-to": (
+                self.simulate_s != DEFAULT_SIMULATE_S,
+                "nothing is simulated of a process that runs already",
+            ),
+            "--same-output": (self.same_output, "the process prints nothing that is read"),
+        }
+        for flag, (value, why) in refused.items():
+            if value:
+                raise RequestError(f"{flag}: does not apply to --pid: {why}")
 
 
 class DiagnoseParameters(DiagnoseOptions, frozen=True, kw_only=True):

@@ -6,7 +6,6 @@ import ctypes
 import os
 import re
 import signal
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,11 +14,13 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 
 from memgauge.counters.opening import OpenCounters
+from memgauge.experiments.diagnose.printed import number_in, prepare, tail
+from memgauge.experiments.diagnose.region_time import RegionTime
 from memgauge.experiments.diagnose.run_use import UseOfRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import ProgramMemory, RunUse
-from memgauge.model.text import plain, quoted
+from memgauge.model.text import quoted
 from memgauge.system.environment.clock import stamp_clock
 from memgauge.system.memory.policy import inherited
 from memgauge.system.programs.ending import end_tree
@@ -27,7 +28,6 @@ from memgauge.system.programs.memory_seen import Viewpoint, Watched, watched
 from memgauge.system.programs.program import Ended, Program
 
 PR_SET_THP_DISABLE = 41
-TAIL_CHARACTERS = 2000
 _ENDING_S = 2.0
 
 
@@ -36,11 +36,12 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
 
     begin_ns: int
     end_ns: int
-    printed: float | None
-    """What it printed under the metric; None: nothing was asked for."""
+    metric: float | None
+    """What it printed under the metric, or its seconds in the region; None: its elapsed time
+    counts."""
     output: bytes
-    use: RunUse
-    """What it used, by the kernel."""
+    use: RunUse | None = None
+    """What it used, by the kernel; None: of a process that runs on."""
     memory: ProgramMemory | None = None
     """None: it was not looked at, or could not be read."""
     resident_bytes: int = 0
@@ -56,8 +57,8 @@ class ProgramRuns:
         words: list[str],
         cpus: list[int],
         *,
-        metric: str | None = None,
-        prepare: str | None = None,
+        metric: str | RegionTime | None = None,
+        prepared_by: str | None = None,
         same_output: bool = False,
         viewpoint: Viewpoint | None = None,
         counters: OpenCounters | None = None,
@@ -67,16 +68,17 @@ class ProgramRuns:
         Args:
             words: The command.
             cpus: The program's, where a treatment names no others.
-            metric: Regular expression with one group, a number that the program prints.
-            prepare: Shell command before each run.
+            metric: Regular expression with one group, a number that the program prints; or the
+                region whose time counts.
+            prepared_by: Shell command before each run.
             same_output: Whether each run must print what the first one did.
             viewpoint: From where its memory is looked at while it runs; None: from any CPU.
             counters: Read around runs of treatments that are baselines; None: none are.
         """
         self._words = words
         self.cpus = cpus
-        self._metric = None if metric is None else re.compile(metric.encode())
-        self._prepare = prepare
+        self._metric = re.compile(metric.encode()) if isinstance(metric, str) else metric
+        self._prepared_by = prepared_by
         self._same_output = same_output
         self._counters = counters
         self._clock_ns = stamp_clock()
@@ -93,12 +95,15 @@ class ProgramRuns:
 
         Raises:
             CommandNotFound, CommandNotExecutable: there is no such program.
-            SystemFailure: the program failed, printed no metric, or something else than before.
+            SystemFailure: the program failed, printed no metric, or something else than before, or
+                was not in the region.
             KeyboardInterrupt: the program was ended.
         """
-        self._prepared()
+        prepare(self._prepared_by)
         words = treatment.words or self._words
         environment = {**os.environ, **treatment.environment}
+        if isinstance(self._metric, RegionTime):
+            environment |= self._metric.environment()
         with tempfile.TemporaryFile(prefix="memgauge-diagnose-") as output:
             with (
                 _streams(output.fileno()),
@@ -134,27 +139,12 @@ class ProgramRuns:
         return OneRun(
             begin_ns=begin_ns,
             end_ns=max(end_ns, begin_ns + 1),
-            printed=self._number_in(printed, words),
+            metric=self._metric_of(printed, words),
             output=printed,
             use=use,
             memory=seen.memory(end_s) if seen else None,
             resident_bytes=max(seen.resident_bytes if seen else 0, peak),
         )
-
-    def _prepared(self) -> None:
-        if self._prepare is None:
-            return
-        done = subprocess.run(
-            ["/bin/sh", "-c", self._prepare],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode:
-            raise SystemFailure(
-                f"--prepare {quoted(self._prepare)}: exit code {done.returncode}"
-                f"{_tail(done.stdout + done.stderr)}"
-            )
 
     def _refuse_failure(
         self, treatment: Treatment, words: list[str], ended: Ended, output: bytes
@@ -162,10 +152,10 @@ class ProgramRuns:
         under = f" under {quoted(treatment.name)} ({treatment.change})" if treatment.change else ""
         if ended.signal is not None:
             name = signal.Signals(ended.signal).name
-            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{under}{_tail(output)}")
+            raise SystemFailure(f"{quoted(words[0])}: was ended by {name}{under}{tail(output)}")
         if ended.exit_code:
             raise SystemFailure(
-                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{under}{_tail(output)}"
+                f"{quoted(words[0])}: failed with exit code {ended.exit_code}{under}{tail(output)}"
             )
         if not self._same_output:
             return
@@ -174,21 +164,19 @@ class ProgramRuns:
         elif output != self._first_output:
             raise SystemFailure(
                 f"{quoted(words[0])}: printed something else than its first run (--same-output)"
-                f"{_tail(output)}"
+                f"{tail(output)}"
             )
 
-    def _number_in(self, output: bytes, words: list[str]) -> float | None:
+    def _metric_of(self, output: bytes, words: list[str]) -> float | None:
+        if isinstance(self._metric, RegionTime):
+            return self._metric.seconds(words[0])
         if self._metric is None:
             return None
-        found = self._metric.search(output)
-        try:
-            value = float(found[1]) if found else 0.0
-        except ValueError:
-            value = 0.0
-        if value <= 0:
+        value = number_in(output, self._metric)
+        if value is None:
             raise SystemFailure(
                 f"{quoted(words[0])}: printed no number above 0 where --metric expects one"
-                f"{_tail(output)}"
+                f"{tail(output)}"
             )
         return value
 
@@ -197,11 +185,6 @@ def _end_of(program: Program) -> Ended:
     while (ended := program.wait(1.0)) is None:
         pass
     return ended
-
-
-def _tail(output: bytes) -> str:
-    text = plain(output[-TAIL_CHARACTERS:].decode("utf-8", "replace").strip())
-    return f"; it printed: {text}" if text else "; it printed nothing"
 
 
 @contextmanager

@@ -43,6 +43,8 @@ class DiagnoseRequested(Facts, frozen=True, kw_only=True):
     """Of a variant: `huge` or `base`, where it changes the pages of the program's memory."""
     nodes_wanted: str = ""
     """Of a variant: the nodes on which it puts the program's memory, as a list of ranges."""
+    metric_better: str = ""
+    """Of numbers that were printed: more, or less, which empty stands for too."""
 
 
 class DiagnoseActual(Backing, frozen=True, kw_only=True):
@@ -73,3 +75,7 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Whether the topology says that program and generators share a last-level cache."""
     not_tried: str = ""
     """Of the first point: what was not tried and why, a line `name: reason` for each."""
+    pid: int | None = None
+    """Of a process that ran already; None: the program is a command that was started."""
+    process: str = ""
+    """Its name."""

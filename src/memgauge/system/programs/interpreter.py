@@ -2,7 +2,8 @@
 
 Python takes modules from the working directory (`-m`), from PYTHONPATH, whose empty entries mean
 that directory too, and from what PYTHONSTARTUP and its like name. A child is started isolated
-(`-I`), and is given the directories in which this process found its own modules.
+(`-I`), and is given the directories in which this process found its own modules, in their order, so
+that both run the same code where several versions are installed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 
 _START = (
     "import os, runpy, sys\n"
-    "sys.path += [entry for entry in sys.argv[1].split(os.pathsep) if entry not in sys.path]\n"
+    "known = sys.argv[1].split(os.pathsep)\n"
+    "sys.path[:] = known + [entry for entry in sys.path if entry not in known]\n"
     "del sys.argv[:2]\n"
     "runpy.run_module(sys.argv[0], run_name='__main__', alter_sys=True)"
 )

@@ -140,13 +140,18 @@ class Program:
 class Attached:
     """A process that was already running.
 
+    Args:
+        pid: Its number.
+        root: Of procfs.
+        any_user: Whether another user's process will do, where only its life is watched.
+
     Raises:
         RequestError: no process has this number, it has ended, or it belongs to another user.
     """
 
     attached = True
 
-    def __init__(self, pid: int, root: Path = ROOT) -> None:
+    def __init__(self, pid: int, root: Path = ROOT, *, any_user: bool = False) -> None:
         self.pid = pid
         self._tree = Tree(root)
         self._began = start_ticks_of(pid, self._tree)
@@ -154,7 +159,7 @@ class Attached:
             raise RequestError(
                 f"--pid {pid}: no such process is running; 'ps' lists running processes"
             )
-        self._check()
+        self._check(any_user=any_user)
         words = (self._tree.raw(f"/proc/{pid}/cmdline") or b"").rstrip(b"\0").split(b"\0")
         name = self._tree.text(f"/proc/{pid}/comm") or ""
         known = [word.decode("utf-8", "replace") for word in words]
@@ -179,7 +184,7 @@ class Attached:
     def _look(self) -> bool:
         return start_ticks_of(self.pid, self._tree) != self._began
 
-    def _check(self) -> None:
+    def _check(self, *, any_user: bool) -> None:
         status = self._tree.text(f"/proc/{self.pid}/status") or ""
         said = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
         leader = said.get("Tgid", str(self.pid)).strip()
@@ -188,7 +193,7 @@ class Attached:
                 f"--pid {self.pid}: is a thread of process {leader}; give --pid {leader}"
             )
         owner = (said.get("Uid", "").split() or [str(os.geteuid())])[0]
-        if os.geteuid() not in {0, whole_number(owner)}:
+        if not any_user and os.geteuid() not in {0, whole_number(owner)}:
             raise RequestError(
                 f"--pid {self.pid}: belongs to user {owner} and you are user {os.geteuid()}; "
                 "run memgauge as that user or as root"

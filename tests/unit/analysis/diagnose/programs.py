@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 from tests.unit.analysis.runs import start
@@ -31,7 +32,12 @@ PRESSURES = ("compute", "compute again", "write", "cache", "read")
 BASE_NS = {PROGRAM: 1e9, LATENCY: 1e7, BANDWIDTH: 2e7, CACHED: 4e6}
 
 
-def diagnosed(
+def diagnosed(latency: float = 0.0, bandwidth: float = 0.0, **further: Any) -> Figures:
+    """The run of a program; see `recorded`."""
+    return figures_of(run_of(recorded(latency, bandwidth, **further)))
+
+
+def recorded(
     latency: float = 0.0,
     bandwidth: float = 0.0,
     cached: float = 0.0,
@@ -42,14 +48,21 @@ def diagnosed(
     pingpongs_ns: tuple[float, ...] = (),
     variants: Mapping[str, float] | None = None,
     unsteady: float = 1.0,
-) -> Figures:
-    """The run of a program that waits, streams and lives in the cache for these shares."""
+    rate: float | None = None,
+    process_cpus: str = "",
+) -> list[AnyRecord]:
+    """Records of a program that waits, streams and lives in the cache for these shares.
+
+    With `rate`, that of a process that may use `process_cpus`, and achieves so much in each of its
+    seconds; the generators have CPUs 2 and 3, the references CPU 4.
+    """
     draw = random.Random(1)
+    asked: dict[str, str | None] = {"command": "a.out -n 3", "metric": None}
+    if rate is not None:
+        asked = {"only": "interference,pages,traffic", "metric_command": "read it", "pid": "77"}
     records: list[AnyRecord] = [
         msgspec.structs.replace(
-            start(),
-            experiments=["diagnose"],
-            parameters={"diagnose": {"command": "a.out -n 3", "metric": None}},
+            start(), experiments=["diagnose"], parameters={"diagnose": {**asked}}
         )
     ]
     samples: list[Sample] = []
@@ -78,8 +91,11 @@ def diagnosed(
             samples.append(
                 _sample(PROGRAM, name, round_, time, draw.lognormvariate(0, noise), None)
             )
+    if rate is not None:
+        records = [_of_process(one, process_cpus) for one in records]
+        samples = [_with_rate(one, rate) for one in samples]
     end = RunEnd(status="complete", elapsed_s=10.0, rounds=rounds)
-    return figures_of(run_of([*records, *samples, end]))
+    return [*records, *samples, end]
 
 
 def with_uses(figures: Figures, uses: Mapping[str, RunUse], *more: AnyRecord) -> Figures:
@@ -120,6 +136,29 @@ def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
         )
         for subject in subjects
     ]
+
+
+def _of_process(record: AnyRecord, cpus: str) -> AnyRecord:
+    """The point as one of a process that was not started."""
+    if not isinstance(record, Point):
+        return record
+    of_program = record.requested["subject"] == PROGRAM
+    facts = {"cpus": cpus if of_program else "4", "pid": 77, "process": "server"}
+    return msgspec.structs.replace(
+        record,
+        requested=record.requested | {"metric_better": "more"},
+        actual=record.actual | {**facts, "pressure_cpus": "2-3"},
+    )
+
+
+def _with_rate(sample: Sample, rate: float) -> Sample:
+    """What was achieved in a second instead of the time of a run, which then has no meaning."""
+    if f"/{PROGRAM}/" not in sample.point:
+        return sample
+    thread = sample.threads[0]
+    took_ns = thread.end_ns[0] - thread.begin_ns[0]
+    kept = msgspec.structs.replace(thread, end_ns=[thread.begin_ns[0] + 10**9])
+    return msgspec.structs.replace(sample, threads=[kept], printed=[rate * 1e9 / took_ns])
 
 
 def _sample(  # noqa: PLR0917 - one of many alike

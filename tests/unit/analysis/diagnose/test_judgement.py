@@ -59,7 +59,7 @@ def test_what_lives_in_the_cache_is_told_before_memory(share: float) -> None:
 def test_weak_pressure_tells_nothing_of_any_program() -> None:
     weak = {name: tuple(1 + 0.05 * (one - 1) for one in of) for name, of in NEAR.items()}
     for program in ({}, {"latency": 1.0}, {"bandwidth": 1.0}, {"cached": 1.0}):
-        judgement = judged(diagnosed(**program, stretch=weak))  # type: ignore[arg-type]
+        judgement = judged(diagnosed(**program, stretch=weak))
         assert judgement.kind == "cannot tell"
         assert "too little effect" in judgement.why
 

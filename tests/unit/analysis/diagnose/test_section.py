@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from tests.unit.analysis.diagnose.programs import diagnosed, with_memory
+from tests.unit.analysis.diagnose.programs import diagnosed, recorded, with_memory
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
-from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, Pass, matched
+from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, Pass, diagnosis_of, matched
 from memgauge.analysis.diagnose.memory_seen import memory_seen
 from memgauge.analysis.diagnose.section import analyse
+from memgauge.analysis.figures.conditions import others_share
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.report.run import report_of
-from memgauge.model.records import ProgramMemory
+from memgauge.analysis.report.verdicts import run_verdicts
+from memgauge.analysis.statistics.estimate import Estimate
+from memgauge.model.records import Environment, ProgramMemory
 from memgauge.model.run import run_of
 
 MIB = 1 << 20
@@ -20,6 +23,11 @@ MIB = 1 << 20
 
 def said(figures: Figures) -> str:
     return " ".join(verdict.text for verdict in analyse(figures).verdicts)
+
+
+def numbers(estimate: Estimate | None) -> tuple[float, float, float]:
+    assert estimate is not None
+    return estimate.value, estimate.low, estimate.high
 
 
 def test_the_answer_fits_a_screen_and_begins_with_the_verdict() -> None:
@@ -98,6 +106,63 @@ def test_points_that_say_nothing_of_themselves_are_no_diagnosis() -> None:
     figures = figures_of(run_of([known.start, *bare]))
     assert diagnosis_figures(figures) is None
     assert analyse(figures).verdicts == []
+
+
+def test_a_rate_is_diagnosed_as_the_time_that_it_is_the_inverse_of() -> None:
+    timed = diagnosis_of(diagnosed(latency=0.5))
+    rated = diagnosis_of(diagnosed(latency=0.5, rate=400.0, process_cpus="0-1"))
+    assert timed is not None
+    assert rated is not None
+    for one, other in zip(timed.treated, rated.treated, strict=True):
+        assert numbers(other.program) == pytest.approx(numbers(one.program))
+        if one.shares["latency"] is None:
+            assert other.shares["latency"] is None
+        else:
+            share = numbers(one.shares["latency"])
+            assert numbers(other.shares["latency"]) == pytest.approx(share, rel=1e-6, abs=1e-6)
+    value, low, high = numbers(timed.program_time)
+    # The median of an even number is the mean of two, which an inverse does not keep.
+    expected = (400 / value, 400 / high, 400 / low)
+    assert numbers(rated.program_time) == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_process_is_told_what_was_not_tried_and_where_pressure_was() -> None:
+    figures = diagnosed(latency=0.5, rate=400.0, process_cpus="0-1")
+    found = diagnosis_figures(figures)
+    assert found is not None
+    assert (found.command, found.metric_better) == ("", "more")
+    assert found.process is not None
+    assert (found.process.shared_cpus, found.process.has_reference_cpu) == ("", True)
+    assert found.time is not None
+    assert found.time.value == pytest.approx(400, rel=0.02)
+    text = said(figures)
+    assert "reference loops ran on a CPU" not in text
+    (table,) = analyse(figures).tables
+    assert "Time: 1 over what the metric command prints." in (table.note or "")
+
+
+def test_cpus_that_a_process_shares_with_generators_are_a_warning() -> None:
+    text = said(diagnosed(rate=400.0, process_cpus="0-7"))
+    assert "Process 77 may use the CPUs that generate pressure (2-3)" in text
+    assert "The reference loops ran on a CPU that process 77 may use" in text
+    assert "may use" not in said(diagnosed())
+
+
+def test_cores_that_move_are_stated_once_where_references_have_a_cpu_of_their_own() -> None:
+    figures = diagnosed(rate=400.0, process_cpus="0-1", pingpongs_ns=(30.0, 120.0))
+    moved = [one.text for one in run_verdicts(figures) if "two distances" in one.text]
+    assert len(moved) == 1
+    assert "CPUs 0-1" in moved[0]
+
+
+def test_what_other_programs_used_is_not_known_beside_a_process() -> None:
+    busy = Environment(
+        at_ns=0, interval_s=1.0, steal_s=0.0, others_s=1.0, load_1min=None, frequency_khz=None
+    )
+    for rate, known in ((None, True), (400.0, False)):
+        start, *others = recorded(rounds=1, rate=rate, process_cpus="0")
+        run = run_of([start, busy, *others])
+        assert (others_share(figures_of(run)) is not None) == known
 
 
 PAGES = {"huge": {"pages_wanted": "huge"}, "base": {"pages_wanted": "base"}}

@@ -9,12 +9,13 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.experiments.machines import MIB, a_machine
 
+from memgauge.experiments.diagnose import host
 from memgauge.experiments.diagnose.host import Diagnose
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
-from memgauge.experiments.diagnose.places import places
+from memgauge.experiments.diagnose.places import places, places_beside
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.parameters import build
-from memgauge.model.points.diagnose import DiagnoseActual, DiagnoseRequested
+from memgauge.model.points.diagnose import PROGRAM, DiagnoseActual, DiagnoseRequested
 from memgauge.model.system import System
 
 
@@ -117,3 +118,74 @@ def test_a_placement_is_recorded_with_its_cpus_and_nodes() -> None:
 def test_a_placement_that_is_not_possible_is_refused_with_all_reasons() -> None:
     with pytest.raises(NotPossibleHere, match="other CPUs: the program has one CPU; local"):
         Diagnose().plan(asked(only="placement"), a_machine(2))
+
+
+@pytest.mark.parametrize(
+    ("machine", "process", "pressure", "reference", "command"),
+    [
+        # One core is left to see the pressure and to run the command, where there are several.
+        (a_machine(2), [0], [1], 0, [0]),
+        (a_machine(4), [1], [0, 2], 3, [3]),
+        (a_machine(4, threads_per_core=2), [1], [0, 2], 3, [3, 7]),
+        # It may use all: generators get half, and may share CPUs with it.
+        (a_machine(2), [0, 1], [1], 0, [0]),
+        (a_machine(4), [0, 1, 2, 3], [2, 3], 0, [0, 1]),
+        # Pressure beside its cache, and the references nowhere else.
+        (a_machine(4, sockets=2), [4, 5], [6], 7, [0, 1, 2, 3, 7]),
+        (a_machine(2, sockets=2), [2, 3], [0, 1], 2, [2, 3]),
+        # CPUs of the machine that memgauge may not use itself.
+        (a_machine(8, allowed=[4, 5, 6]), [0, 1], [4, 5], 6, [6]),
+    ],
+)
+def test_pressure_goes_where_the_process_may_not(
+    machine: System, process: list[int], pressure: list[int], reference: int, command: list[int]
+) -> None:
+    found = places_beside(process, asked(), machine)
+    assert (found.program, found.pressure) == (process, pressure)
+    assert (found.reference, found.command) == (reference, command)
+
+
+def test_pressure_on_cpus_that_were_named_leaves_the_others() -> None:
+    found = places_beside([0, 1, 2, 3], asked(pressure_cpus="1,3"), a_machine(4))
+    assert (found.pressure, found.reference, found.command) == ([1, 3], 0, [0, 2])
+    assert found.same_cache
+    far = places_beside([0], asked(pressure_cpus="4"), a_machine(4, sockets=2))
+    assert (far.same_cache, far.reference) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("machine", "process", "given"),
+    [
+        (a_machine(1), [0], {}),
+        (a_machine(2), [0, 1], {"pressure_cpus": "0,1"}),
+        # The cache of the process is out of reach, so that pressure there cannot be seen.
+        (a_machine(2, sockets=2, allowed=[0, 1]), [2], {}),
+    ],
+)
+def test_a_process_without_cpus_beside_it_is_refused(
+    machine: System, process: list[int], given: dict[str, str]
+) -> None:
+    with pytest.raises(NotPossibleHere, match="no CPU is left beside the process"):
+        places_beside(process, asked(**given), machine)
+
+
+READ = {"command": "", "pid": "7", "metric_command": "echo 1", "metric_better": "more"}
+
+
+def test_a_process_is_planned_under_pressure_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "described", lambda pid: (f"server-{pid}", [0, 1]))
+    (group,) = Diagnose().plan(asked(**READ), a_machine(8))
+    assert group.name == "server-7"
+    assert {one.kind for one in group.treatments} == {"pressure"}
+    reasons = {one.name: one.reason for one in group.not_tried}
+    assert "process 7 runs already" in reasons["pages"]
+    assert {"threads", "placement", "traffic"} <= reasons.keys()
+    requested = [DiagnoseRequested.of(point.requested) for point in group.points]
+    actual = [DiagnoseActual.of(point.actual) for point in group.points]
+    assert {one.metric_better for one in requested} == {"more"}
+    assert {(one.pid, one.process) for one in actual} == {(7, "server-7")}
+    cpus = {one.subject == PROGRAM: fact.cpus for one, fact in zip(requested, actual, strict=True)}
+    assert cpus == {True: "0-1", False: "7"}
+    assert not list(Diagnose().simulate(group.points, asked(**READ), a_machine(8)))
+    with pytest.raises(RequestError, match="a command and --pid were given"):
+        Diagnose().plan(asked(**READ | {"command": "true"}), a_machine(8))

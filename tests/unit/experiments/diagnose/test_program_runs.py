@@ -31,7 +31,7 @@ def runs(script: str, **options: object) -> ProgramRuns:
 def test_time_output_and_metric_are_read() -> None:
     one = runs("sleep 0.05; echo took 1.5 s; echo further >&2", metric=r"took ([0-9.]+)").run(USUAL)
     assert one.end_ns - one.begin_ns >= 50_000_000
-    assert one.printed == 1.5
+    assert one.metric == 1.5
     assert one.output == b"took 1.5 s\nfurther\n"
 
 
@@ -93,7 +93,8 @@ def test_a_failure_names_the_treatment() -> None:
         ("kill -SEGV $$", {}, "was ended by SIGSEGV"),
         ("echo nothing", {"metric": "time (.*)"}, "printed no number above 0"),
         ("echo time -1", {"metric": "time (.*)"}, "printed no number above 0"),
-        ("true", {"prepare": "echo why; exit 1"}, "--prepare .*exit code 1; it printed: why"),
+        ("echo time nan", {"metric": "time (.*)"}, "printed no number above 0"),
+        ("true", {"prepared_by": "echo why; exit 1"}, "--prepare .*exit code 1; it printed: why"),
     ],
 )
 def test_a_failure_is_told_with_what_was_printed(

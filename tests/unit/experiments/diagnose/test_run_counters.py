@@ -63,8 +63,11 @@ def test_verified_counters_are_read_around_the_usual_runs_alone(host: Host) -> N
     with run_counters(wanted=True, host=host) as made:
         assert made.counters is not None, made.why_not
         runs = ProgramRuns([sys.executable, "-S", "-c", SCRIPT], [0], counters=made.counters)
-        assert runs.run(OTHER).use.reading is None
-        reading = runs.run(USUAL).use.reading
+        other, usual = runs.run(OTHER).use, runs.run(USUAL).use
+    assert other is not None
+    assert other.reading is None
+    assert usual is not None
+    reading = usual.reading
     assert reading is not None
     assert reading.before_ns[1] <= reading.after_ns[0]
     bytes_ = {}

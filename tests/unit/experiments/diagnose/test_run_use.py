@@ -41,6 +41,7 @@ def test_a_delay_that_the_kernel_does_not_report_is_missing(
 def test_a_run_has_its_faults_and_the_floor_of_its_peak() -> None:
     usual = Treatment(name="as it is", kind="variant")
     use = ProgramRuns(["true"], [CPU]).run(usual).use
+    assert use is not None
     assert use.usage is not None
     assert use.usage.minor_faults > 0
     assert use.peak_floor_bytes is None or use.peak_floor_bytes > 0
@@ -52,6 +53,7 @@ def test_two_that_share_a_cpu_wait_for_it() -> None:
     loop = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
     usual = Treatment(name="as it is", kind="variant")
     use = ProgramRuns(["sh", "-c", f"({loop}) & {loop}; wait"], [CPU]).run(usual).use
+    assert use is not None
     if use.run_delay_ns is None:
         pytest.skip("the kernel keeps no account of waiting (CONFIG_SCHED_INFO)")
     assert use.run_delay_ns > 0

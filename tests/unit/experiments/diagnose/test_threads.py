@@ -14,7 +14,7 @@ from memgauge.experiments.diagnose.threads import takes_threads, with_threads
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.experiments.diagnose.variants import _on_its_cpus, variants
 
-PLACES = Places(program=[0, 1, 2, 3], pressure=[], same_cache=None, llc_bytes=None)
+PLACES = Places(program=[0, 1, 2, 3], reference=0, pressure=[], same_cache=None, llc_bytes=None)
 
 
 def threads_of(command: str) -> dict[str, Treatment]:

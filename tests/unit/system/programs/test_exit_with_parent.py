@@ -58,3 +58,39 @@ def test_without_an_interpreter_all_works_but_that(
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     with exiting.exit_with_parent(shell.pid):
         assert lives(shell.pid)
+
+
+GROUP = """
+import subprocess, sys, time
+from memgauge.system.programs.exit_with_parent import group_with_parent
+with group_with_parent() as group:
+    words = ["sh", "-c", "sleep 60; :"]
+    child = subprocess.Popen(words, stdout=subprocess.DEVNULL, process_group=group)
+    print(group, child.pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_group_ends_with_the_process_that_made_it(*, is_killed: bool) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", GROUP], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        group, child = map(int, process.stdout.readline().split())
+        while len(tree := tree_of(child)) < 2:
+            time.sleep(0.01)
+        assert all(map(lives, [group, *tree]))
+        if is_killed:
+            process.kill()
+        process.communicate("")
+    until = time.monotonic() + 10
+    while any(map(lives, [group, *tree])) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(map(lives, [group, *tree]))
+
+
+def test_without_an_interpreter_there_is_no_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with exiting.group_with_parent() as group:
+        assert group is None

@@ -60,3 +60,13 @@ def test_modules_are_found_where_this_process_found_its_own(
     monkeypatch.syspath_prepend(str(tmp_path))
     done = ended(isolated("only_here", ["a", "-b"]))
     assert (done.stdout, done.stderr) == ("['a', '-b']\n", "")
+
+
+def test_the_version_that_this_process_found_first_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not one that is installed too."""
+    (tmp_path / "click.py").write_text("print('this one')\n", encoding="ascii")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    done = ended(isolated("click"))
+    assert (done.returncode, done.stdout) == (0, "this one\n")
