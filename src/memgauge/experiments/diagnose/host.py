@@ -42,6 +42,7 @@ from memgauge.experiments.diagnose.references import (
     sizes,
 )
 from memgauge.experiments.diagnose.run_counters import RunCounters, run_counters
+from memgauge.experiments.diagnose.steps import steps
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import never_tried, variants
@@ -127,8 +128,18 @@ class Machinery:
         cpu, cpus = group.places.program[0], group.places.pressure
         self.references = References(cpu, group.places.llc_bytes, stack)
         kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
-        self._generators = Generators(cpus, kinds, stack)
+        self.generators = Generators(cpus, kinds, stack)
         self._pair = _core.Team([cpu, cpus[0]])
+
+    def facts(self, treatment: Treatment) -> dict[str, Scalar]:
+        """What was found for a treatment before the first round.
+
+        Args:
+            treatment: Any of the group.
+        """
+        if treatment.pressure is None:
+            return {}
+        return DiagnoseActual(pause_units=self.generators.pause_units(treatment.name)).recorded()
 
     def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
         """The program under one kind of pressure, and the references there.
@@ -142,7 +153,7 @@ class Machinery:
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
         near_ns = self._pair.pingpong_ns()
-        with self._generators.at_work(name):
+        with self.generators.at_work(name):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
@@ -169,6 +180,7 @@ class Diagnose(Experiment):
         not_tried: list[NotTried] = []
         if "interference" in parameters.only and where.pressure:
             treatments += pressures(where)
+            treatments += steps(parameters.pressure_steps, treatments, where)
         elif "interference" in parameters.only:
             not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
         found, left_out = variants(parameters, where, system)
@@ -253,7 +265,8 @@ class Diagnose(Experiment):
             for treatment in treatments:
                 names = references.names if references and treatment.pressure else []
                 made = _points(treatment, group.places, parameters.rounds, references=names)
-                points += [_opened(point, references, facts) for point in made]
+                own = machinery.facts(treatment) if machinery else {}
+                points += [_opened(point, references, {**facts, **own}) for point in made]
             points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
             bench = DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
@@ -302,6 +315,8 @@ def _points(
             change=treatment.change,
             pages_wanted=treatment.pages_wanted,
             nodes_wanted=format_cpu_list(treatment.nodes_wanted),
+            step_of=treatment.step_of,
+            part=treatment.part,
         )
         cpus = treatment.cpus or where.program if subject == PROGRAM else where.program[:1]
         actual = DiagnoseActual(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memgauge.model.points.facts import Facts
+from memgauge.model.points.facts import Facts, Share
 from memgauge.model.points.shared import Backing
 
 PROGRAM = "program"
@@ -17,6 +17,8 @@ COMPUTE_AGAIN = "compute again"
 WRITE = "write"
 READ = "read"
 CACHE = "cache"
+CACHE_PART = 0.5
+"""Of the last-level cache, that generators of the treatment `cache` walk over together."""
 AS_IT_IS = "as it is"
 """The treatment that variants are compared with."""
 AS_IT_IS_AGAIN = "as it is again"
@@ -43,6 +45,10 @@ class DiagnoseRequested(Facts, frozen=True, kw_only=True):
     """Of a variant: `huge` or `base`, where it changes the pages of the program's memory."""
     nodes_wanted: str = ""
     """Of a variant: the nodes on which it puts the program's memory, as a list of ranges."""
+    step_of: str = ""
+    """Of a part dose: the treatment that applies the same pressure, `write` or `cache`."""
+    part: Share | None = None
+    """Of a part dose: of all that generators can write, or of the last-level cache."""
 
 
 class DiagnoseActual(Backing, frozen=True, kw_only=True):
@@ -54,6 +60,8 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Of the generators; empty: there were none."""
     pressure_bytes: int | None = None
     """Memory that each generator walks over; 0: arithmetic only."""
+    pause_units: int | None = None
+    """Of a part dose: multiplications, each waiting for the last, after every 16 lines written."""
     passes: int | None = None
     """Rounds wanted."""
     may_end_early: bool | None = None

@@ -17,6 +17,7 @@ from memgauge.model.records import (
     RunEnd,
     RunUse,
     Sample,
+    Scalar,
     ThreadSample,
 )
 from memgauge.model.run import run_of
@@ -28,7 +29,17 @@ NEAR: Mapping[str, tuple[float, float, float]] = {
 }
 """By how much each pressure stretches waiting, streaming, and life in the cache."""
 PRESSURES = ("compute", "compute again", "write", "cache", "read")
-BASE_NS = {PROGRAM: 1e9, LATENCY: 1e7, BANDWIDTH: 2e7, CACHED: 4e6}
+BASE_NS = {PROGRAM: 1e9, LATENCY: 1e7, BANDWIDTH: 2e7, CACHED: 2e6}
+"""A load takes 100 ns from memory and 20 ns from the cache; 200 MB take 20 ms: 10 GB/s."""
+RING_BYTES = 16 << 20
+STEPPED: Mapping[str, tuple[float, float, float]] = {
+    "write 25%": (1.06, 1.15, 1.2),
+    "write 50%": (1.18, 1.6, 1.6),
+    "write 75%": (1.33, 2.0, 2.1),
+    "cache 25%": (1.01, 1.01, 1.4),
+    "cache 75%": (1.05, 1.05, 4.6),
+}
+"""The same of part doses."""
 
 
 def diagnosed(
@@ -42,8 +53,13 @@ def diagnosed(
     pingpongs_ns: tuple[float, ...] = (),
     variants: Mapping[str, float] | None = None,
     unsteady: float = 1.0,
+    steps: Mapping[str, tuple[float, float, float]] | None = None,
+    uses: float = 0.0,
 ) -> Figures:
-    """The run of a program that waits, streams and lives in the cache for these shares."""
+    """The run of a program that waits, streams and lives in the cache for these shares.
+
+    Or of one that uses a share of the bandwidth, and slows down where less of it is left.
+    """
     draw = random.Random(1)
     records: list[AnyRecord] = [
         msgspec.structs.replace(
@@ -54,16 +70,19 @@ def diagnosed(
     ]
     samples: list[Sample] = []
     others = {"as it is": 1.0, "as it is again": 1.0, **variants} if variants else {}
-    records += [point for name in PRESSURES for point in _points(name, "pressure", "compute")]
+    pressures = (*PRESSURES, *(steps or {}))
+    stretch = {**stretch, **(steps or {})}
+    records += [point for name in pressures for point in _points(name, "pressure", "compute")]
     records += [point for name in others for point in _points(name, "variant", "as it is")]
     for round_ in range(rounds):
-        for at, name in enumerate(PRESSURES):
+        for at, name in enumerate(pressures):
             factors = stretch.get(name, (1.0, 1.0, 1.0))
             rest = 1 - latency - bandwidth - cached
             program = rest + sum(
                 share * factor
                 for share, factor in zip((latency, bandwidth, cached), factors, strict=True)
             )
+            program = max(program, uses * factors[1])
             program *= unsteady if name == "compute again" else 1.0
             times = dict(
                 zip((PROGRAM, LATENCY, BANDWIDTH, CACHED), (program, *factors), strict=True)
@@ -110,8 +129,13 @@ def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
                 "kind": kind,
                 "baseline": "" if own else baseline,
                 "change": "" if treatment.startswith("as it is") else f"what {treatment} changes",
+                **_part(treatment),
             },
-            actual={"cpus": "0", "llc_bytes": 32 << 20},
+            actual={
+                "cpus": "0",
+                "llc_bytes": 2 * RING_BYTES,
+                **({"footprint_bytes": RING_BYTES} if subject == CACHED else {}),
+            },
             accesses=0 if subject == BANDWIDTH else 100_000,
             bytes_counted=200_000_000 if subject == BANDWIDTH else 0,
             bytes_moved=250_000_000 if subject == BANDWIDTH else 0,
@@ -120,6 +144,11 @@ def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
         )
         for subject in subjects
     ]
+
+
+def _part(treatment: str) -> dict[str, Scalar]:
+    of, _, percent = treatment.partition(" ")
+    return {"step_of": of, "part": int(percent[:-1]) / 100} if percent.endswith("%") else {}
 
 
 def _sample(  # noqa: PLR0917 - one of many alike
