@@ -13,7 +13,7 @@ from memgauge.analysis.diagnose.treatment_words import KINDS_OF_PRESSURE, treatm
 from memgauge.analysis.figures.run import scaled
 from memgauge.analysis.section import Axis, Band, Chart, Rule, Series
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.points.diagnose import BANDWIDTH, CACHE, LATENCY
+from memgauge.model.points.diagnose import BANDWIDTH, CACHE, FEWER_WAYS, LATENCY
 
 FIT_POINTS = 25
 SLOWER = Rule(label="5% longer", axis="y", value=1.05)
@@ -83,7 +83,7 @@ def slowdown_charts(found: Diagnosis) -> Iterator[Chart]:
 def _cache_chart(found: Diagnosis, treated: Sequence[Treated]) -> Iterator[Chart]:
     """Of part doses: one dose alone is no curve."""
     ring_bytes = found.cached_bytes
-    doses = [one for one in treated if CACHE in {one.name, one.step_of}]
+    doses = [one for one in treated if one.name == FEWER_WAYS or CACHE in {one.name, one.step_of}]
     if ring_bytes is None or len(doses) < 2:
         return
     yield from _chart(

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from memgauge.model.points.diagnose import CACHE, CACHE_PART, COMPUTE_AGAIN, READ, WRITE
+from memgauge.model.points.diagnose import (
+    CACHE,
+    CACHE_PART,
+    COMPUTE_AGAIN,
+    FEWER_WAYS,
+    READ,
+    THROTTLE,
+    WRITE,
+)
 
 KINDS_OF_PRESSURE = {
     COMPUTE_AGAIN: "arithmetic, again",
     WRITE: "writes past the caches",
     READ: "reads",
     CACHE: "reads within the shared cache",
+    THROTTLE: "throttled by the processor",
+    FEWER_WAYS: "few ways of the shared cache",
 }
 """By treatment, or that of which it is a part dose."""
 _PARTS = {WRITE: "{} of writes past the caches", CACHE: "{} of the shared cache"}

@@ -26,6 +26,7 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
+from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.memory_placements import with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled
 from memgauge.experiments.diagnose.parameters import (
@@ -124,10 +125,11 @@ class DiagnoseBench(Bench):
 class Machinery:
     """Generators with the references that show what they do."""
 
-    def __init__(self, group: DiagnoseGroup, stack: ExitStack) -> None:
-        cpu, cpus = group.places.program[0], group.places.pressure
-        self.references = References(cpu, group.places.llc_bytes, stack)
-        kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
+    def __init__(self, places: Places, limit: LimitGroup, stack: ExitStack) -> None:
+        cpu, cpus = places.program[0], places.pressure
+        self.references = References(cpu, places.llc_bytes, stack)
+        self._limit = limit
+        kinds = {one.name: one.pressure for one in limit.treatments if one.pressure is not None}
         self.generators = Generators(cpus, kinds, stack)
         self._pair = _core.Team([cpu, cpus[0]])
 
@@ -153,7 +155,7 @@ class Machinery:
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
         near_ns = self._pair.pingpong_ns()
-        with self.generators.at_work(name):
+        with self._limit.limiting(name), self.generators.at_work(name):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
@@ -179,8 +181,11 @@ class Diagnose(Experiment):
         treatments: list[Treatment] = []
         not_tried: list[NotTried] = []
         if "interference" in parameters.only and where.pressure:
+            offered = limits()
+            not_tried += offered.not_tried
             treatments += pressures(where)
             treatments += steps(parameters.pressure_steps, treatments, where)
+            treatments += limited(offered, treatments)
         elif "interference" in parameters.only:
             not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
         found, left_out = variants(parameters, where, system)
@@ -253,8 +258,10 @@ class Diagnose(Experiment):
         if first_s < SHORT_RUN_S:
             runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
         with ExitStack() as stack:
+            limit = LimitGroup.opened(treatments, stack)
+            treatments = limit.treatments
             has_pressure = any(one.pressure for one in treatments)
-            machinery = Machinery(group, stack) if has_pressure else None
+            machinery = Machinery(group.places, limit, stack) if has_pressure else None
             facts = DiagnoseActual(
                 runs_in_a_pass=runs_in_a_pass,
                 first_run_ns=first.end_ns - first.begin_ns,
@@ -267,7 +274,8 @@ class Diagnose(Experiment):
                 made = _points(treatment, group.places, parameters.rounds, references=names)
                 own = machinery.facts(treatment) if machinery else {}
                 points += [_opened(point, references, {**facts, **own}) for point in made]
-            points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
+            left_out = [*no_room, *limit.not_tried, *group.not_tried]
+            points[0] = points[0].with_actual(_not_tried(left_out))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
             bench = DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
             bench.counters = counters.sets

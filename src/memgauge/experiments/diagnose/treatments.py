@@ -72,6 +72,8 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     """Of a part dose: the treatment that applies the same pressure."""
     part: float | None = None
     """Of a part dose: its part, as `DiagnoseRequested` has it."""
+    schemata: list[str] = []
+    """Limits of the kernel that the program and the references are within; empty: none."""
 
     @property
     def nodes_wanted(self) -> list[int]:
