@@ -67,7 +67,7 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     muted: bool = False
     """Grey beside the others: it does not show what the picture is about."""
     joined: bool = True
-    """Of a line; False: its points stand alone."""
+    """Of a line; False: its points stand alone, and beside them lines are drawn without points."""
     notes: list[str | None] | None = None
     """What is shown beside each point, such as the delay it was measured with."""
 

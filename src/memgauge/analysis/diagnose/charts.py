@@ -15,6 +15,7 @@ from memgauge.analysis.section import Axis, Band, Chart, Rule, Series
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import BANDWIDTH, CACHE, FEWER_WAYS, LATENCY
 
+MIB = 1 << 20
 FIT_POINTS = 25
 SLOWER = Rule(label="5% longer", axis="y", value=1.05)
 _TIME = Axis(title="time of the program, over that beside arithmetic", unit="")
@@ -92,13 +93,14 @@ def _cache_chart(found: Diagnosis, treated: Sequence[Treated]) -> Iterator[Chart
                 name="diagnose-cache",
                 title="Time of the program over shared cache left",
                 kind="line",
-                x=Axis(title="cache that a loop on its CPU keeps, of half of it", unit="B"),
+                x=Axis(title="shared cache that a loop on its CPU keeps", unit="MiB"),
                 y=_TIME,
                 series=[],
             ),
             cache_need_of(found),
+            MIB,
         ),
-        [(one, scaled(one.axes.cache_kept, ring_bytes)) for one in doses],
+        [(one, scaled(one.axes.cache_kept, ring_bytes / MIB)) for one in doses],
         None,
         end=0.0,
     )
@@ -118,18 +120,16 @@ def _chart(
     if len(known) < 2:
         return
     known.sort(key=lambda item: item[0])
-    kinds = list(dict.fromkeys(one.step_of or one.name for _, one, _ in known))
-    measured = [
-        _points(KINDS_OF_PRESSURE.get(kind, kind), [k for k in known if kind in _names(k[1])])
-        for kind in kinds
-    ]
+    by_kind: dict[str, list[tuple[float, Treated, Estimate]]] = {}
+    for item in known:
+        by_kind.setdefault(item[1].step_of or item[1].name, []).append(item)
+    # In one order, so that a kind has the same colour in all pictures.
+    kinds = [*(kind for kind in KINDS_OF_PRESSURE if kind in by_kind)]
+    kinds += [kind for kind in by_kind if kind not in KINDS_OF_PRESSURE]
+    measured = [_points(KINDS_OF_PRESSURE.get(kind, kind), by_kind[kind]) for kind in kinds]
     first, last = sorted((end, known[0][0] if end > 0 else known[-1][0]))
     modelled = [*_fitted(fit, first, last)] if fit is not None and last > first else []
     yield msgspec.structs.replace(bare, series=[*measured, *modelled], rules=[SLOWER])
-
-
-def _names(one: Treated) -> set[str]:
-    return {one.step_of or one.name}
 
 
 def _points(name: str, known: Sequence[tuple[float, Treated, Estimate]]) -> Series:
@@ -151,7 +151,7 @@ def _fitted(fit: _Fit, first: float, last: float) -> Iterator[Series]:
     share = fit.share
     if share is not None:
         yield Series(
-            name=f"{fit.name} {max(0.0, share.value):.0%} of its time, by writes",
+            name=_fit_name(fit, share),
             x=[*x],
             y=[1 + share.value * one for one in excess],
             low=[1 + share.low * one for one in excess],
@@ -161,17 +161,24 @@ def _fitted(fit: _Fit, first: float, last: float) -> Iterator[Series]:
     yield Series(name=fit.all_name, x=[*x], y=[1 + one for one in excess], dashed=True, muted=True)
 
 
+def _fit_name(fit: _Fit, share: Estimate) -> str:
+    if share.low > 1:
+        return f"{share.value:.1f} times what {fit.name} all of its time, by writes"
+    return f"{fit.name} {max(0.0, share.value):.0%} of its time, by writes"
+
+
 def _share(judgement: Judgement, share: Estimate | None) -> Estimate | None:
     """None where the program's slowdown is not that of one that waits for memory."""
     return None if judgement.kind in {"cache", "cannot tell"} else share
 
 
-def _banded(chart: Chart, need: Need) -> Chart:
+def _banded(chart: Chart, need: Need, unit: int = 1) -> Chart:
     """With the stretch in which lies what the program needs, where both ends are known."""
     if need.low is None or need.high is None:
         return chart
     return msgspec.structs.replace(
-        chart, bands=[Band(label="what it needs", start=need.low, end=need.high)]
+        chart,
+        bands=[Band(label="what it needs", start=need.low / unit, end=need.high / unit)],
     )
 
 

@@ -13,12 +13,12 @@ from memgauge.model.points.diagnose import (
 )
 
 KINDS_OF_PRESSURE = {
-    COMPUTE_AGAIN: "arithmetic, again",
     WRITE: "writes past the caches",
     READ: "reads",
     CACHE: "reads within the shared cache",
     THROTTLE: "throttled by the processor",
     FEWER_WAYS: "few ways of the shared cache",
+    COMPUTE_AGAIN: "arithmetic, again",
 }
 """By treatment, or that of which it is a part dose."""
 _PARTS = {WRITE: "{} of writes past the caches", CACHE: "{} of the shared cache"}

@@ -34,7 +34,9 @@ def rows(chart: Chart) -> list[Row]:
                 continue
             row = _row(chart, series, at, y)
             found.append(row | {"at": at, "dash": order, "segment": f"{order}.{segment}"})
-            segment += not series.joined
+            if not series.joined:
+                found[-1]["alone"] = True
+                segment += 1
     return _filled(found)
 
 

@@ -140,8 +140,11 @@ def test_the_pictures_show_doses_alone_and_the_fit_with_its_band() -> None:
     assert (fit.x[0], fit.y[0]) == (0, 1)
     assert fit.x[-1] == pytest.approx(50, abs=1)
     assert fit.y[-1] == pytest.approx(1.25, abs=0.01)
-    assert len(cache.series[0].x) == 3
+    assert [len(series.x) for series in cache.series] == [3]
+    assert cache.x.unit == "MiB"
     bandwidth = charts["diagnose-bandwidth"]
+    measured = [series.name for series in latency.series if not series.joined]
+    assert [series.name for series in bandwidth.series if not series.joined] == measured
     assert bandwidth.series[-1].y[-1] == pytest.approx(1)
 
 
