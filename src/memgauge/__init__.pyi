@@ -388,6 +388,7 @@ def diagnose(
     rounds: int | str | None = ...,
     program_cpus: int | Sequence[int] | str | None = ...,
     pressure_cpus: int | Sequence[int] | str | None = ...,
+    pressure_steps: int | str = ...,
     metric: str | None = ...,
     region: str | None = ...,
     metric_better: str | None = ...,

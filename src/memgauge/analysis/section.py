@@ -66,6 +66,8 @@ class Series(msgspec.Struct, frozen=True, kw_only=True):
     """For what was not measured here: modelled, published, theoretical."""
     muted: bool = False
     """Grey beside the others: it does not show what the picture is about."""
+    joined: bool = True
+    """Of a line; False: its points stand alone, and beside them lines are drawn without points."""
     notes: list[str | None] | None = None
     """What is shown beside each point, such as the delay it was measured with."""
 

@@ -1,7 +1,8 @@
 """What runs that were killed left behind: files, pools, data on devices, directories, huge pages.
 
-All of it was recorded in a journal before it was created. Only things with memgauge's mark are
-touched, and never one that a run still uses or that was kept on purpose.
+All of it was recorded in a journal before it was created, but for groups of resctrl, which bear a
+name and a lock. Only things with memgauge's mark are touched, and never one that a run still uses
+or that was kept on purpose.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from memgauge.system.areas import pools as area_pools
 from memgauge.system.areas.cleaned import Cleaned
 from memgauge.system.memory import reservation
 from memgauge.system.programs import work_directory
+from memgauge.system.resctrl import groups as resctrl_groups
 
 CLEANERS: dict[str, Callable[[str], Cleaned]] = {
     area_files.KIND: area_files.cleaned,
@@ -35,7 +37,7 @@ def clean() -> list[str]:
         SystemFailure: some could not be removed; the message names all of them.
     """
     outcomes = [_cleaned(entry) for entry in area_journal.entries()]
-    outcomes.append(_huge_pages())
+    outcomes += [_huge_pages(), _resctrl_groups()]
     lines = [outcome.line for outcome in outcomes if outcome.line is not None]
     failed = [outcome.line for outcome in outcomes if outcome.failed and outcome.line]
     if failed:
@@ -65,3 +67,12 @@ def _huge_pages() -> Cleaned:
     except MemgaugeError as error:
         return Cleaned(str(error), forget=False, failed=True)
     return Cleaned("; ".join(one.message for one in returned) or None, forget=False)
+
+
+def _resctrl_groups() -> Cleaned:
+    try:
+        removed = resctrl_groups.remove_left(resctrl_groups.SYSFS)
+    except MemgaugeError as error:
+        return Cleaned(str(error), forget=False, failed=True)
+    lines = [f"resctrl group {name}: removed, left by a killed run" for name in removed]
+    return Cleaned("; ".join(lines) or None, forget=False)

@@ -8,6 +8,7 @@ from memgauge.analysis.answer.next_steps import next_steps
 from memgauge.analysis.answer.quality import quality_of
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
+from memgauge.analysis.diagnose.need_words import need_details
 from memgauge.analysis.diagnose.traffic_section import basis_words
 from memgauge.analysis.diagnose.verdicts import (
     MATTERS,
@@ -80,6 +81,9 @@ def _pressure(found: Diagnosis, judgement: Judgement) -> Iterator[AnswerLine]:
                 if value
             ),
         )
+    needs = need_details(found, judgement)
+    if needs:
+        yield AnswerLine(label="Needs", figures=[], detail=", ".join(needs))
 
 
 def _traffic(found: Diagnosis) -> Iterator[AnswerLine]:

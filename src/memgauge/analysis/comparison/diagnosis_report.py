@@ -210,7 +210,13 @@ def diagnosis_chart(label: str, pair: DiagnosisPair) -> list[Chart]:
 
 
 def diagnosis_lines(label: str, pair: DiagnosisPair, most: int) -> Iterator[AnswerLine]:
-    """Verdicts and figures of both sides, in the order of the tables."""
+    """Verdicts and figures of both sides, in the order of the tables.
+
+    Args:
+        label: Of the other side, such as B.
+        pair: Both sides.
+        most: Lines at most.
+    """
     verdicts = (
         f"{name} {' or '.join(dict.fromkeys(SHORT[one.verdict] for one in side))}"
         for name, side in (("A", pair.baseline), (label, pair.other))

@@ -13,10 +13,12 @@ from collections.abc import Mapping, Sequence
 
 from memgauge.analysis.diagnose.figures import Pass, Treated, passes_of, treated_of
 from memgauge.analysis.diagnose.judgement import BEYOND, LIKE_BANDWIDTH, Judgement, judge
+from memgauge.analysis.diagnose.needs import is_decided
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import (
     BANDWIDTH,
+    COMPUTE,
     LATENCY,
     PROGRAM,
     WRITE,
@@ -32,7 +34,9 @@ CONFIDENCE = 0.999
 NARROW_SHARE = 0.15
 """Half of the 99.9% interval of a share, from which on more rounds are not worth their time;"""
 NARROW_TIME = 0.05
-"""and of that of a variant's time over the usual one."""
+"""and of that of a variant's time over the usual one;"""
+NARROW_STEP = 0.01
+"""and of that of the slowdown under a part dose."""
 
 
 def next_look(rounds: int) -> int:
@@ -67,8 +71,9 @@ def decided_treatments(
 ) -> set[str]:
     """Treatments that need no more rounds.
 
-    The verdict needs all kinds of pressure: they are decided together. Each variant is decided for
-    itself; the usual way and its repetition, when all variants are.
+    The verdict needs all kinds of pressure: they are decided together. Each part dose is decided
+    for itself; what it is compared with, when all are. Each variant is decided for itself; the
+    usual way and its repetition, when all variants are.
 
     Args:
         requested: By name of the treatment.
@@ -90,7 +95,15 @@ def decided_treatments(
 def _pressures(
     requested: Mapping[str, DiagnoseRequested], treated: Mapping[str, Sequence[Treated]]
 ) -> set[str]:
-    names = {name for name, one in requested.items() if one.kind == "pressure"}
+    of_pressure = {name: one for name, one in requested.items() if one.kind == "pressure"}
+    steps = {name for name, one in of_pressure.items() if one.step_of}
+    done = _verdict(set(of_pressure) - steps, treated)
+    done |= {name for name in steps if _is_step_decided(treated.get(name, []))}
+    return done - {COMPUTE} if steps - done else done
+
+
+def _verdict(names: set[str], treated: Mapping[str, Sequence[Treated]]) -> set[str]:
+    """Treatments that the verdict rests on, once it is settled: all of them, or none."""
     every = [one for name in names for one in treated.get(name, ())]
     judgement = judge(every)
     write = next(
@@ -121,6 +134,13 @@ def _is_settled(judgement: Judgement, write: Treated) -> bool:
         and is_beyond_or_not
         and _is_narrow(judgement.latency_share, NARROW_SHARE)
     )
+
+
+def _is_step_decided(treated: Sequence[Treated]) -> bool:
+    """Whether it slows the program down by what is asked, or is so near it that rounds are lost."""
+    if not treated or treated[0].rounds < LEAST_DECIDED_ROUNDS:
+        return False
+    return is_decided(treated[0]) or _is_narrow(treated[0].program, NARROW_STEP)
 
 
 def _is_variant_decided(treated: Sequence[Treated]) -> bool:

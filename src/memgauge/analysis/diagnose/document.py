@@ -10,11 +10,12 @@ from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind, judgement_of
 from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
+from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need_of
 from memgauge.analysis.diagnose.on_curve import OnCurve
 from memgauge.analysis.diagnose.process import Process
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
 from memgauge.analysis.document_figure import Figure, figure
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.model.simulated_program import TrafficPlace
 
 
@@ -44,6 +45,17 @@ class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
     without_effect: str | None
     """Of a variant of pages or memory nodes: why the memory was not where it was to be, or was
     there anyway. None: it was, or it is not known."""
+    step_of: str | None
+    """Of a part dose: the treatment that applies the same pressure. None: it is none."""
+    part: float | None
+    """Of a part dose: of all writes, or of the last-level cache."""
+    latency_added_ns: Figure | None
+    """What it adds to a load from memory on the program's CPU."""
+    bandwidth_left_gb_per_s: Figure | None
+    """What the bandwidth reference has there."""
+    cache_left_bytes: Figure | None
+    """What the cached reference finds in the cache there; it walks over half of the cache, so more
+    than that is not seen."""
 
 
 class ProgramMemoryFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +78,20 @@ class NotTriedText(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     reason: str
+
+
+class NeedFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Between which amounts lies what the program needs: with less it takes 5% more time."""
+
+    unit: str
+    """GB/s, as one of its CPUs streams them; B of the shared cache, as one of its CPUs keeps them.
+    """
+    low: float | None
+    """It needs more; None: not known."""
+    high: float | None
+    """It needs less; None: not known."""
+    why: str | None
+    """Why neither is known; None: one is."""
 
 
 class TrafficFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +143,8 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Least share by the latency reference that could be told from none."""
     time: Figure | None
     """Of one run without pressure of memory: seconds, or what was printed."""
+    bandwidth_need: NeedFigures
+    cache_need: NeedFigures
     treatments: list[TreatmentFigures]
     usual_memory: ProgramMemoryFigures | None
     """Of the usual way to run it."""
@@ -153,6 +181,8 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         bandwidth_share=figure(judgement.bandwidth_share),
         resolvable_share=judgement.resolvable_share,
         time=figure(found.program_time),
+        bandwidth_need=_need(bandwidth_need_of(found), "GB/s"),
+        cache_need=_need(cache_need_of(found), "B"),
         treatments=[_treatment(one, found) for one in found.treated],
         usual_memory=_memory(found.usual_memory),
         not_tried=[NotTriedText(name=name, reason=reason) for name, reason in found.not_tried],
@@ -193,7 +223,13 @@ def _memory(seen: MemorySeen | None) -> ProgramMemoryFigures | None:
     )
 
 
+def _need(need: Need, unit: str) -> NeedFigures:
+    return NeedFigures(unit=unit, low=need.low, high=need.high, why=need.why or None)
+
+
 def _treatment(one: Treated, found: Diagnosis) -> TreatmentFigures:
+    ring_bytes = found.cached_bytes
+    kept = scaled(one.axes.cache_kept, ring_bytes) if ring_bytes else None
     return TreatmentFigures(
         name=one.name,
         kind=one.kind,
@@ -206,4 +242,9 @@ def _treatment(one: Treated, found: Diagnosis) -> TreatmentFigures:
         shares={name: figure(value) for name, value in one.shares.items()},
         memory=_memory(found.memory.get(one.name)),
         without_effect=found.without_effect(one),
+        step_of=one.step_of or None,
+        part=one.part,
+        latency_added_ns=figure(one.axes.latency_added_ns),
+        bandwidth_left_gb_per_s=figure(one.axes.bandwidth_gb_per_s),
+        cache_left_bytes=figure(kept),
     )

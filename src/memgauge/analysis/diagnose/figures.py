@@ -7,6 +7,7 @@ from statistics import fmean, median
 
 import msgspec
 
+from memgauge.analysis.diagnose.axes import Axes, axes_of, cached_bytes_of
 from memgauge.analysis.diagnose.memory_seen import (
     MemorySeen,
     memory_seen,
@@ -57,7 +58,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     program: float
     """Time of one run in seconds, or what was printed: of a rate, its inverse."""
     references: dict[str, float] = {}
-    """Time of each reference for the same work, in ns: of a load, or of a GB."""
+    """Time of each reference in ns: of a load, or of a GB."""
 
 
 class Treated(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +82,11 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True):
     """huge, base, or empty: pages are not what differs."""
     nodes_wanted: str = ""
     """Empty: nodes are not what differs."""
+    axes: Axes = Axes()
+    """What it left of memory and cache."""
+    step_of: str = ""
+    part: float | None = None
+    """Of a part dose, as `DiagnoseRequested` has them."""
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,6 +118,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Where the traffic lies on a curve of this machine; None: no curve was named."""
     not_counted: str
     """Why no counter was read; empty: one was, or nobody asked."""
+    cached_bytes: int | None = None
+    """Ring of the cached reference; None: there was none."""
 
     @property
     def pressures(self) -> list[Treated]:
@@ -191,6 +199,7 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
             for line in DiagnoseActual.of(point.actual).not_tried.splitlines()
             for name, _, reason in [line.partition(": ")]
         ],
+        cached_bytes=cached_bytes_of(points),
     )
 
 
@@ -218,8 +227,10 @@ def passes_of(
     """
     subjects: dict[str, dict[str, str]] = {}
     rates = set()
+    work: dict[str, float] = {}
     for point in points:
         requested = DiagnoseRequested.of(point.requested)
+        work[point.point] = point.accesses or point.bytes_counted * 1e-9 or 1.0
         subjects.setdefault(requested.treatment, {})[requested.subject] = point.point
         if requested.metric_better == MORE:
             rates.add(point.point)
@@ -239,7 +250,7 @@ def passes_of(
                 regime=_regime(regimes, sample),
                 program=_time(sample, is_rate=of[PROGRAM] in rates),
                 references={
-                    subject: mean_ns(samples[name][round_])
+                    subject: mean_ns(samples[name][round_]) / work[name]
                     for subject, name in of.items()
                     if subject != PROGRAM and round_ in samples[name]
                 },
@@ -345,6 +356,9 @@ def _of_regime(
         },
         pages_wanted=requested.pages_wanted,
         nodes_wanted=requested.nodes_wanted,
+        axes=axes_of([(one.references, base.references) for one, base in pairs], confidence),
+        step_of=requested.step_of,
+        part=requested.part,
     )
 
 

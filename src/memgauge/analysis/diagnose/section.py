@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
+from memgauge.analysis.diagnose.charts import gain_charts, slowdown_charts
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.kernel import kernel_table, kernel_use, kernel_verdicts
 from memgauge.analysis.diagnose.traffic_section import functions_table
+from memgauge.analysis.diagnose.treatment_words import treatment_words
 from memgauge.analysis.diagnose.verdicts import verdicts
-from memgauge.analysis.figures.run import Figures
-from memgauge.analysis.section import (
-    Axis,
-    Chart,
-    Column,
-    Rule,
-    Section,
-    Series,
-    Table,
-    section_of,
-)
-from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.points.diagnose import (
-    BANDWIDTH,
-    CACHE,
-    COMPUTE_AGAIN,
-    LATENCY,
-    READ,
-    REFERENCES,
-    WRITE,
-)
-
-WORDS = {
-    COMPUTE_AGAIN: "arithmetic, again",
-    WRITE: "writes past the caches",
-    READ: "reads",
-    CACHE: "half of the shared cache",
-}
+from memgauge.analysis.figures.run import Figures, scaled
+from memgauge.analysis.section import Column, Section, Table, section_of
+from memgauge.model.points.diagnose import REFERENCES
 
 
 def analyse(figures: Figures) -> Section:
@@ -53,7 +30,7 @@ def analyse(figures: Figures) -> Section:
             *([kernel_table(use)] if use else []),
             *([_not_tried_table(found.not_tried)] if found.not_tried else []),
         ],
-        charts=[*_slowdown_charts(pressures), *_gain_charts(variants)],
+        charts=[*slowdown_charts(found), *gain_charts(variants)],
     )
 
 
@@ -70,21 +47,28 @@ def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:
             Column(title="latency", digits=2),
             Column(title="bandwidth", digits=2),
             Column(title="cached", digits=2, narrow=False),
+            Column(title="latency added", unit="ns", narrow=False),
+            Column(title="bandwidth left", unit="GB/s", narrow=False),
+            Column(title="cache left", unit="B", narrow=False),
         ],
         rows=[
             [
-                WORDS.get(one.name, one.name),
+                treatment_words(one.name, one.step_of, one.part),
                 *([one.regime] if has_regimes else []),
                 one.rounds,
                 one.program,
                 *(one.references.get(name) for name in REFERENCES),
+                one.axes.latency_added_ns,
+                one.axes.bandwidth_gb_per_s,
+                scaled(one.axes.cache_kept, found.cached_bytes) if found.cached_bytes else None,
             ]
             for one in pressures
         ],
         note="Median of rounds with its 95% interval, each of one round and one distance of cores. "
         "Latency, bandwidth, cached: reference loops on the program's CPU that wait for memory, "
-        "stream through it, and live in half of the last-level cache. Pressure that has decided "
-        "the verdict gets no more rounds." + _metric_note(found),
+        "stream through it, and live in half of the last-level cache; cache left: what the last of "
+        "them finds in the cache. Pressure that has decided the verdict gets no more rounds."
+        + _metric_note(found),
     )
 
 
@@ -145,72 +129,3 @@ def _not_tried_table(not_tried: list[tuple[str, str]]) -> Table:
         columns=[Column(title="what"), Column(title="why")],
         rows=[[name, reason] for name, reason in not_tried],
     )
-
-
-def _slowdown_charts(pressures: list[Treated]) -> list[Chart]:
-    """The program's slowdown over that of the two references of memory, a point a treatment."""
-    charts = []
-    for name, title in ((LATENCY, "latency added"), (BANDWIDTH, "bandwidth taken")):
-        known = [
-            (reference, one)
-            for one in pressures
-            if (reference := one.references.get(name)) is not None and one.program is not None
-        ]
-        if len(known) < 2:
-            continue
-        known.sort(key=lambda item: item[0].value)
-        most = max(reference.value for reference, _ in known)
-        x: list[float | str] = [reference.value for reference, _ in known]
-        programs = [one.program for _, one in known if one.program is not None]
-        charts.append(
-            Chart(
-                name=f"diagnose-{name}",
-                title=f"Time of the program over {title}",
-                kind="line",
-                x=Axis(title=f"time of the {name} reference, over that beside arithmetic", unit=""),
-                y=Axis(title="time of the program", unit=""),
-                series=[
-                    Series(
-                        name="program",
-                        x=x,
-                        y=[one.value for one in programs],
-                        low=[one.low for one in programs],
-                        high=[one.high for one in programs],
-                        notes=[WORDS.get(one.name, one.name) for _, one in known],
-                    ),
-                    Series(
-                        name="slows like the reference",
-                        x=[1.0, most],
-                        y=[1.0, most],
-                        dashed=True,
-                    ),
-                ],
-            )
-        )
-    return charts
-
-
-def _gain_charts(variants: list[Treated]) -> list[Chart]:
-    known = [one for one in variants if one.program is not None]
-    if not known:
-        return []
-    estimates = [one.program or Estimate(1, 1, 1) for one in known]
-    return [
-        Chart(
-            name="diagnose-variants",
-            title="Time of other ways to run it",
-            kind="bar",
-            x=Axis(title="variant", unit=""),
-            y=Axis(title="time over the usual way", unit="", from_zero=True),
-            series=[
-                Series(
-                    name="time",
-                    x=[one.name for one in known],
-                    y=[one.value for one in estimates],
-                    low=[one.low for one in estimates],
-                    high=[one.high for one in estimates],
-                )
-            ],
-            rules=[Rule(label="as it is", axis="y", value=1.0)],
-        )
-    ]

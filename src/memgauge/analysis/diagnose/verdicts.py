@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
+from memgauge.analysis.diagnose.need_words import need_verdicts
 from memgauge.analysis.diagnose.process import Process
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
 from memgauge.analysis.diagnose.traffic_section import traffic_verdicts
@@ -37,6 +38,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
             remedy=_remedy(judgement),
         )
         yield from _shares(judgement)
+        yield from need_verdicts(diagnosis, judgement)
         yield from _power(diagnosis, judgement)
     yield from traffic_verdicts(diagnosis, judgement)
     yield from _variants(diagnosis.variants)

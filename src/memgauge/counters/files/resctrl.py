@@ -18,13 +18,10 @@ from memgauge.counters.files.kept_files import FileBackEnd, FileEvent, Place, ac
 from memgauge.model.counting.events import Event, Quantity
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.text import quoted
+from memgauge.system.resctrl.tree import MONITORED, MOUNT, ROOT, control_groups, is_mounted
 from memgauge.system.tree import Tree, whole_number
 
 SOURCE = "Linux, Documentation/filesystems/resctrl.rst"
-MOUNT = "as root: mount -t resctrl resctrl /sys/fs/resctrl"
-_ROOT = "/fs/resctrl"
-_MONITORED = "mon_data"
-_RESERVED = frozenset({"info", "mon_groups", _MONITORED})
 _PITFALLS = [
     "traffic beyond the L3, not of the memory controllers: what devices move is not in it",
     "tasks are counted by the group they are in: events of one group leave others out",
@@ -68,24 +65,24 @@ class Resctrl(FileBackEnd):
     def probe(self) -> Probe:
         """Whether resctrl is in the kernel, mounted, and monitors bandwidth."""
         tree = Tree(self.host.sysfs)
-        if not tree.exists(_ROOT):
+        if not tree.exists(ROOT):
             return Probe(
                 state="absent",
                 reason="the kernel has no resctrl file system, or the processor nothing for it",
             )
-        if not tree.exists(f"{_ROOT}/info"):
+        if not is_mounted(tree):
             flags = Tree(self.host.procfs).text("/cpuinfo") or ""
             if "cqm_mbm_total" in flags.split() or self.host.architecture == "aarch64":
                 return Probe(state="refused", reason="resctrl is not mounted", remedy=MOUNT)
             return Probe(
                 state="absent", reason="the processor does not monitor bandwidth (cqm_mbm_total)"
             )
-        features = (tree.text(f"{_ROOT}/info/L3_MON/mon_features") or "").split()
+        features = (tree.text(f"{ROOT}/info/L3_MON/mon_features") or "").split()
         if "mbm_total_bytes" not in features:
             return Probe(state="absent", reason="resctrl monitors no bandwidth (mon_features)")
         events = self.events()
         if not events:
-            return Probe(state="absent", reason=f"no cache in {self.host.sysfs}{_ROOT}/mon_data")
+            return Probe(state="absent", reason=f"no cache in {self.host.sysfs}{ROOT}/mon_data")
         return Probe(state=events[0].state, reason=events[0].reason, remedy=events[0].remedy)
 
     def listed(self) -> list[FileEvent]:
@@ -167,7 +164,7 @@ class Resctrl(FileBackEnd):
         return [FileEvent(event=event, places=places)]
 
     def _places(self, tree: Tree, group: str, file: str, named: str) -> list[Place]:
-        directory = "/".join(filter(None, (_ROOT, group, _MONITORED)))
+        directory = "/".join(filter(None, (ROOT, group, MONITORED)))
         sockets = socket_of_cache(tree)
         found = []
         for domain in tree.names(directory):
@@ -186,21 +183,12 @@ class Resctrl(FileBackEnd):
         return found
 
 
-def control_groups(tree: Tree) -> list[str]:
-    """Control groups beside the root's: together they hold every task once."""
-    return [
-        name
-        for name in tree.names(_ROOT)
-        if name not in _RESERVED and tree.exists(f"{_ROOT}/{name}/{_MONITORED}")
-    ]
-
-
 def all_groups(tree: Tree) -> list[str]:
     """Paths of control groups and monitoring groups below the mount."""
     found = control_groups(tree)
     for control in ["", *found]:
         below = "/".join(filter(None, (control, "mon_groups")))
-        found += [f"{below}/{name}" for name in tree.names(f"{_ROOT}/{below}")]
+        found += [f"{below}/{name}" for name in tree.names(f"{ROOT}/{below}")]
     return found
 
 

@@ -11,12 +11,18 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
+import msgspec
+
 from memgauge import _core
+from memgauge.experiments.diagnose.steps import pause_for
 from memgauge.experiments.diagnose.treatments import Pressure
 from memgauge.model.errors import SystemFailure
 
+LEAST_BYTES = 16 << 10
 PIECE_S = 0.01
 """Of work between two looks at whether to end."""
+TRIAL_S = 0.003
+"""Of the work by which pauses are found: a step takes about a dozen trials."""
 SETTLE_S = 0.03
 """After which pressure has its full effect: 3 ms after the start of writes latency has risen by
 half of what it rises by in the end."""
@@ -37,14 +43,16 @@ class Generators:
         """
         self._cpus = cpus
         self._team = _core.Team(cpus)
-        self._pressures = pressures
         self._traffic: dict[int, _core.Traffic] = {}
         for pressure in pressures.values():
             if pressure.bytes not in self._traffic:
                 traffic = _core.Traffic(self._team, pressure.bytes)
                 stack.callback(traffic.close)
                 self._traffic[pressure.bytes] = traffic
-        self._piece_bytes = {name: self._calibrated(one) for name, one in pressures.items()}
+        self._pressures = {name: self._with_pauses(one) for name, one in pressures.items()}
+        self._piece_bytes = {
+            name: self._bytes_in(PIECE_S, one) for name, one in self._pressures.items()
+        }
 
     @contextmanager
     def at_work(self, name: str) -> Iterator[None]:
@@ -79,10 +87,31 @@ class Generators:
         if failed:
             raise SystemFailure(f"generators of pressure {name!r} failed: {failed[0]}")
 
-    def _calibrated(self, pressure: Pressure) -> int:
-        """Bytes of a piece of work, by how long some take here."""
-        traffic, spec = self._traffic[pressure.bytes], pressure.spec()
-        least = 16 << 10
-        taken = traffic.run(spec, least, least)
-        ns = max(thread.end_ns[-1] - thread.begin_ns[0] for thread in taken.threads)
-        return max(least, min(1 << 30, int(least * PIECE_S * 1e9 / max(ns, 1))))
+    def pause_units(self, name: str) -> int | None:
+        """The pause that was found for a part dose; None: none was needed.
+
+        Args:
+            name: Of the treatment.
+        """
+        pressure = self._pressures[name]
+        return pressure.delay if pressure.part < 1 else None
+
+    def _with_pauses(self, pressure: Pressure) -> Pressure:
+        """The pressure with the delay that leaves its part of the traffic."""
+        if pressure.part >= 1:
+            return pressure
+        trial_bytes = self._bytes_in(TRIAL_S, pressure)
+
+        def time_ns(delay: int) -> float:
+            return self._time_ns(msgspec.structs.replace(pressure, delay=delay), trial_bytes)
+
+        return msgspec.structs.replace(pressure, delay=pause_for(pressure.part, time_ns))
+
+    def _bytes_in(self, seconds: float, pressure: Pressure) -> int:
+        """Bytes that take so long, by how long some take here."""
+        ns = self._time_ns(pressure, LEAST_BYTES)
+        return max(LEAST_BYTES, min(1 << 30, int(LEAST_BYTES * seconds * 1e9 / max(ns, 1))))
+
+    def _time_ns(self, pressure: Pressure, bytes_: int) -> float:
+        taken = self._traffic[pressure.bytes].run(pressure.spec(), bytes_, LEAST_BYTES)
+        return max(thread.end_ns[-1] - thread.begin_ns[0] for thread in taken.threads)

@@ -27,35 +27,33 @@ import msgspec
 
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
+from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.memory_placements import with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
 from memgauge.experiments.diagnose.parameters import (
-    DEFAULT_ROUNDS,
     OF_A_PROCESS,
     DiagnoseParameters,
 )
 from memgauge.experiments.diagnose.places import Places, places, places_beside
+from memgauge.experiments.diagnose.points import Diagnosed, opened, points_of
 from memgauge.experiments.diagnose.process_runs import described
 from memgauge.experiments.diagnose.program_runs import OneRun
 from memgauge.experiments.diagnose.references import (
-    CACHED_HOPS,
-    LATENCY_HOPS,
     References,
     joined,
     sizes,
 )
 from memgauge.experiments.diagnose.run_counters import run_counters
 from memgauge.experiments.diagnose.runs import Runs, runs_of
+from memgauge.experiments.diagnose.steps import steps
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import never_tried, variants
 from memgauge.experiments.shared.base import Bench, Experiment, Group
-from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.points.diagnose import (
     AS_IT_IS,
     BANDWIDTH,
-    CACHED,
     LATENCY,
     PROGRAM,
     DiagnoseActual,
@@ -76,17 +74,6 @@ MOST_RUNS = 100
 LOOK_ROUNDS = 8
 """In the first of so many rounds a program's memory is looked at while it runs: what that takes
 from its time is in so few values that no median moves."""
-
-
-class Diagnosed(msgspec.Struct, frozen=True, kw_only=True):
-    """What is diagnosed, as its points state it."""
-
-    rounds: int | None
-    pid: int | None
-    """None: a command, which is started."""
-    process: str
-    """Name of the process; empty: it is a command."""
-    metric_better: str
 
 
 class DiagnoseGroup(Group, frozen=True, kw_only=True):
@@ -139,14 +126,25 @@ class DiagnoseBench(Bench):
 class Machinery:
     """Generators with the references that show what they do."""
 
-    def __init__(self, group: DiagnoseGroup, stack: ExitStack) -> None:
+    def __init__(self, group: DiagnoseGroup, limit: LimitGroup, stack: ExitStack) -> None:
         cpu, cpus = group.places.reference, group.places.pressure
         self.references = References(cpu, group.places.llc_bytes, stack)
-        kinds = {one.name: one.pressure for one in group.treatments if one.pressure is not None}
-        self._generators = Generators(cpus, kinds, stack)
+        self._limit = limit
+        kinds = {one.name: one.pressure for one in limit.treatments if one.pressure is not None}
+        self.generators = Generators(cpus, kinds, stack)
         # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
         is_shared = group.diagnosed.pid is not None and cpu in group.places.program
         self._pair = None if is_shared else _core.Team([cpu, cpus[0]])
+
+    def facts(self, treatment: Treatment) -> dict[str, Scalar]:
+        """What was found for a treatment before the first round.
+
+        Args:
+            treatment: Any of the group.
+        """
+        if treatment.pressure is None:
+            return {}
+        return DiagnoseActual(pause_units=self.generators.pause_units(treatment.name)).recorded()
 
     def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
         """The program under one kind of pressure, and the references there.
@@ -160,7 +158,7 @@ class Machinery:
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
         near_ns = self._distance_ns()
-        with self._generators.at_work(name):
+        with self._limit.limiting(name), self.generators.at_work(name):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
@@ -198,6 +196,11 @@ class Diagnose(Experiment):
         not_tried: list[NotTried] = []
         if "interference" in parameters.only and where.pressure:
             treatments += pressures(where)
+            treatments += steps(parameters.pressure_steps, treatments, where)
+            if parameters.pid is None:  # a process that runs on stays in its control group
+                offered = limits()
+                treatments += limited(offered, treatments)
+                not_tried += offered.not_tried
         elif "interference" in parameters.only:
             not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
         if parameters.pid is None:
@@ -227,7 +230,7 @@ class Diagnose(Experiment):
         points = [
             point
             for treatment in treatments
-            for point in _points(treatment, where, diagnosed, references=[LATENCY, BANDWIDTH])
+            for point in points_of(treatment, where, diagnosed, references=[LATENCY, BANDWIDTH])
         ]
         return [
             DiagnoseGroup(
@@ -270,8 +273,10 @@ class Diagnose(Experiment):
             runs_in_a_pass = 1
             if first_s < SHORT_RUN_S:
                 runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
+            limit = LimitGroup.opened(treatments, stack)
+            treatments = limit.treatments
             has_pressure = any(one.pressure for one in treatments)
-            machinery = Machinery(group, stack) if has_pressure else None
+            machinery = Machinery(group, limit, stack) if has_pressure else None
             facts = DiagnoseActual(
                 runs_in_a_pass=runs_in_a_pass,
                 first_run_ns=first.end_ns - first.begin_ns,
@@ -281,9 +286,11 @@ class Diagnose(Experiment):
             points = []
             for treatment in treatments:
                 names = references.names if references and treatment.pressure else []
-                made = _points(treatment, group.places, group.diagnosed, references=names)
-                points += [_opened(point, references, facts) for point in made]
-            points[0] = points[0].with_actual(_not_tried([*no_room, *group.not_tried]))
+                made = points_of(treatment, group.places, group.diagnosed, references=names)
+                own = machinery.facts(treatment) if machinery else {}
+                points += [opened(point, references, {**facts, **own}) for point in made]
+            left_out = [*no_room, *limit.not_tried, *group.not_tried]
+            points[0] = points[0].with_actual(_not_tried(left_out))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
             bench = DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
             bench.counters = counters.sets
@@ -317,69 +324,6 @@ def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
     if not each:
         return 0
     return 2 * sum(each) * len(where.pressure) + sizes(where.llc_bytes).total
-
-
-def _points(
-    treatment: Treatment, where: Places, of: Diagnosed, *, references: Sequence[str]
-) -> list[Point]:
-    """The program's point, and those of the references in the same passes."""
-    program = point_name(PROGRAM, treatment.name)
-    found = []
-    for subject in (PROGRAM, *(references if treatment.pressure else ())):
-        requested = DiagnoseRequested(
-            subject=subject,
-            treatment=treatment.name,
-            kind=treatment.kind,
-            baseline=treatment.baseline,
-            change=treatment.change,
-            pages_wanted=treatment.pages_wanted,
-            nodes_wanted=format_cpu_list(treatment.nodes_wanted),
-            metric_better=of.metric_better,
-        )
-        cpus = treatment.cpus or where.program if subject == PROGRAM else [where.reference]
-        actual = DiagnoseActual(
-            cpus=format_cpu_list(cpus),
-            pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
-            pressure_bytes=treatment.pressure.bytes if treatment.pressure else None,
-            passes=of.rounds or DEFAULT_ROUNDS,
-            may_end_early=of.rounds is None,
-            pid=of.pid,
-            process=of.process,
-            llc_bytes=where.llc_bytes,
-            same_cache=where.same_cache if treatment.pressure else None,
-        )
-        found.append(
-            Point(
-                point=point_name(subject, treatment.name),
-                experiment="diagnose",
-                quantity="bandwidth" if subject == BANDWIDTH else "latency",
-                requested=requested.recorded(),
-                actual=actual.recorded(),
-                accesses=_ACCESSES.get(subject, 0),
-                bytes_counted=1 if subject == BANDWIDTH else 0,
-                bytes_moved=1 if subject == BANDWIDTH else 0,
-                threads=1,
-                role="run",
-                work="fixed",
-                measured_with=None if subject == PROGRAM else program,
-            )
-        )
-    return found
-
-
-_ACCESSES = {PROGRAM: 1, LATENCY: LATENCY_HOPS, CACHED: CACHED_HOPS}
-
-
-def _opened(point: Point, references: References | None, facts: Mapping[str, Scalar]) -> Point:
-    subject = DiagnoseRequested.of(point.requested).subject
-    if subject == PROGRAM or references is None:
-        return point.with_actual(facts)
-    made = point.with_actual(references.facts[subject])
-    if subject != BANDWIDTH:
-        return made
-    return msgspec.structs.replace(
-        made, bytes_counted=references.bytes_counted, bytes_moved=references.bytes_moved
-    )
 
 
 def _not_tried(found: Sequence[NotTried]) -> dict[str, Scalar]:

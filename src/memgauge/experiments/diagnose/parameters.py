@@ -33,6 +33,7 @@ DEFAULT_ROUNDS = 40
 DEFAULT_BUDGET_S = 300.0
 MOST_ROUNDS = 1000
 DEFAULT_SIMULATE_S = 60.0
+MOST_STEPS = 7
 SEPARATOR = ";;"
 """Between variants in their text form: a command may hold commas."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
@@ -159,6 +160,15 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
             "cores that the program does not use, of its last-level cache if there are some",
         ),
     ] = None
+    pressure_steps: Annotated[
+        int,
+        count_option(
+            "part doses of writes, and of pressure on the cache, between none and all: they show "
+            "the bandwidth and the cache that the program needs; each is one run more a round",
+            0,
+            MOST_STEPS,
+        ),
+    ] = 0
     metric: Annotated[
         str | None,
         Option(

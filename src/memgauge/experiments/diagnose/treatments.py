@@ -12,6 +12,7 @@ from memgauge.model.errors import RequestError
 from memgauge.model.points.diagnose import (
     AS_IT_IS,
     CACHE,
+    CACHE_PART,
     COMPUTE,
     COMPUTE_AGAIN,
     READ,
@@ -21,8 +22,8 @@ from memgauge.system.memory.policy import MemoryPolicy
 
 MIB = 1 << 20
 MEMORY_LEAST_BYTES = 128 * MIB
-CACHE_SHARE = 0.5
-"""Of the last-level cache, that the cache generators walk over together."""
+UNKNOWN_LLC_BYTES = 32 * MIB
+"""Taken for the size of a last-level cache that the system hides."""
 ARITHMETIC_BYTES = 64 << 10
 ARITHMETIC_UNITS = 100_000
 """Of a pause after every 16 lines: about 0.1 ms of multiplications."""
@@ -37,6 +38,9 @@ class Pressure(msgspec.Struct, frozen=True, kw_only=True):
     writes: int = 0
     store: str = "temporal"
     delay: int = 0
+    """Units of a pause after every 16 lines."""
+    part: float = 1.0
+    """Of the traffic without pauses, that pauses leave: below 1, the generators find the delay."""
 
     def spec(self) -> _core.TrafficSpec:
         """As the native generators take it."""
@@ -64,6 +68,12 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     pages_wanted: Literal["", "huge", "base"] = ""
     """What its memory is to be on where pages are what differs."""
     change: str = ""
+    step_of: str = ""
+    """Of a part dose: the treatment that applies the same pressure."""
+    part: float | None = None
+    """Of a part dose: its part, as `DiagnoseRequested` has it."""
+    schemata: list[str] = []
+    """Limits of the kernel that the program and the references are within; empty: none."""
 
     @property
     def nodes_wanted(self) -> list[int]:
@@ -81,15 +91,14 @@ class NotTried(msgspec.Struct, frozen=True):
 def pressures(places: Places) -> list[Treatment]:
     """Treatments by generators, the control first and then what matters most."""
     generators = len(places.pressure)
-    llc_bytes = places.llc_bytes or 32 * MIB
+    llc_bytes = places.llc_bytes or UNKNOWN_LLC_BYTES
     memory_bytes = max(MEMORY_LEAST_BYTES, 4 * llc_bytes // generators)
     arithmetic = Pressure(bytes=ARITHMETIC_BYTES, delay=ARITHMETIC_UNITS)
-    cached_bytes = max(MIB, int(CACHE_SHARE * llc_bytes) // generators)
     made = {
         COMPUTE: arithmetic,
         COMPUTE_AGAIN: arithmetic,
         WRITE: Pressure(bytes=memory_bytes, reads=0, writes=1, store=_store()),
-        CACHE: Pressure(bytes=cached_bytes),
+        CACHE: on_cache(CACHE_PART, places),
         READ: Pressure(bytes=memory_bytes),
     }
     return [
@@ -101,6 +110,17 @@ def pressures(places: Places) -> list[Treatment]:
         )
         for name, pressure in made.items()
     ]
+
+
+def on_cache(part: float, places: Places) -> Pressure:
+    """Reads of arrays that together fill a part of the last-level cache.
+
+    Args:
+        part: Of the cache, from 0 to 1.
+        places: With the generators' CPUs and the size of the cache.
+    """
+    llc_bytes = places.llc_bytes or UNKNOWN_LLC_BYTES
+    return Pressure(bytes=max(MIB, int(part * llc_bytes) // len(places.pressure)))
 
 
 def _store() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memgauge.model.points.facts import Facts
+from memgauge.model.points.facts import Facts, Share
 from memgauge.model.points.shared import Backing
 
 PROGRAM = "program"
@@ -17,6 +17,12 @@ COMPUTE_AGAIN = "compute again"
 WRITE = "write"
 READ = "read"
 CACHE = "cache"
+THROTTLE = "throttle"
+"""Beside arithmetic, with little bandwidth by the processor's own limit (resctrl)."""
+FEWER_WAYS = "fewer ways"
+"""The same, with few ways of the last-level cache."""
+CACHE_PART = 0.5
+"""Of the last-level cache, that generators of the treatment `cache` walk over together."""
 AS_IT_IS = "as it is"
 """The treatment that variants are compared with."""
 AS_IT_IS_AGAIN = "as it is again"
@@ -38,13 +44,17 @@ class DiagnoseRequested(Facts, frozen=True, kw_only=True):
     baseline: str = ""
     """The treatment that this one is compared with; empty: it is a baseline itself."""
     change: str = ""
-    """Of a variant: what is different, as a user would write it."""
+    """Of a variant: what is different, as a user would write it. Of a limit: its schemata."""
     pages_wanted: str = ""
     """Of a variant: `huge` or `base`, where it changes the pages of the program's memory."""
     nodes_wanted: str = ""
     """Of a variant: the nodes on which it puts the program's memory, as a list of ranges."""
     metric_better: str = ""
     """Of numbers that were printed: more, or less, which empty stands for too."""
+    step_of: str = ""
+    """Of a part dose: the treatment that applies the same pressure, `write` or `cache`."""
+    part: Share | None = None
+    """Of a part dose: of all that generators can write, or of the last-level cache."""
 
 
 class DiagnoseActual(Backing, frozen=True, kw_only=True):
@@ -56,6 +66,8 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Of the generators; empty: there were none."""
     pressure_bytes: int | None = None
     """Memory that each generator walks over; 0: arithmetic only."""
+    pause_units: int | None = None
+    """Of a part dose: multiplications, each waiting for the last, after every 16 lines written."""
     passes: int | None = None
     """Rounds wanted."""
     may_end_early: bool | None = None

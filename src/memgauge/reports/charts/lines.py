@@ -29,8 +29,11 @@ def layers(chart: Chart) -> list[Any]:
     points = rows(chart)
     base = table_of(points)
     selected, opacity = picked()
-    many = len(points) > _MOST_MARKERS * len(chart.series)
-    small = len(points) > 2 * _AREA_FROM_POINTS
+    # Beside points that stand alone, lines are curves through no points of their own.
+    alone = [point for point in points if "alone" in point]
+    marked = base.transform_filter("datum.alone") if alone else base
+    many = len(alone or points) > _MOST_MARKERS * len(chart.series)
+    small = len(alone or points) > 2 * _AREA_FROM_POINTS
     shared: dict[str, Any] = {"x": x_channel(chart), "color": color(chart)}
     y = alt.Y("y:Q", scale=y_scale(chart), axis=y_axis(chart))
     # Without an order of its own Vega-Lite joins points from left to right.
@@ -42,7 +45,7 @@ def layers(chart: Chart) -> list[Any]:
         opacity=opacity,
         order=alt.Order("at:Q"),
     )
-    markers = base.mark_point(filled=True, size=26 if small else 60).encode(
+    markers = marked.mark_point(filled=True, size=26 if small else 60).encode(
         **shared,
         y=y,
         shape=shape(chart),

@@ -23,7 +23,7 @@ no measurement comes near."""
 
 
 def rows(chart: Chart) -> list[Row]:
-    """One row a point; a gap starts a new segment of its line."""
+    """One row a point; a gap, or a point that stands alone, ends a segment of its line."""
     found: list[Row] = []
     for order, series in enumerate(chart.series):
         segment = 0
@@ -34,6 +34,9 @@ def rows(chart: Chart) -> list[Row]:
                 continue
             row = _row(chart, series, at, y)
             found.append(row | {"at": at, "dash": order, "segment": f"{order}.{segment}"})
+            if not series.joined:
+                found[-1]["alone"] = True
+                segment += 1
     return _filled(found)
 
 

@@ -18,6 +18,7 @@ from memgauge.model.records import (
     RunEnd,
     RunUse,
     Sample,
+    Scalar,
     ThreadSample,
 )
 from memgauge.model.run import run_of
@@ -29,7 +30,17 @@ NEAR: Mapping[str, tuple[float, float, float]] = {
 }
 """By how much each pressure stretches waiting, streaming, and life in the cache."""
 PRESSURES = ("compute", "compute again", "write", "cache", "read")
-BASE_NS = {PROGRAM: 1e9, LATENCY: 1e7, BANDWIDTH: 2e7, CACHED: 4e6}
+BASE_NS = {PROGRAM: 1e9, LATENCY: 1e7, BANDWIDTH: 2e7, CACHED: 2e6}
+"""A load takes 100 ns from memory and 20 ns from the cache; 200 MB take 20 ms: 10 GB/s."""
+RING_BYTES = 16 << 20
+STEPPED: Mapping[str, tuple[float, float, float]] = {
+    "write 25%": (1.06, 1.15, 1.2),
+    "write 50%": (1.18, 1.6, 1.6),
+    "write 75%": (1.33, 2.0, 2.1),
+    "cache 25%": (1.01, 1.01, 1.4),
+    "cache 75%": (1.05, 1.05, 4.6),
+}
+"""The same of part doses."""
 
 
 def diagnosed(latency: float = 0.0, bandwidth: float = 0.0, **further: Any) -> Figures:
@@ -50,10 +61,13 @@ def recorded(
     unsteady: float = 1.0,
     rate: float | None = None,
     process_cpus: str = "",
+    steps: Mapping[str, tuple[float, float, float]] | None = None,
+    uses: float = 0.0,
 ) -> list[AnyRecord]:
     """Records of a program that waits, streams and lives in the cache for these shares.
 
-    With `rate`, that of a process that may use `process_cpus`, and achieves so much in each of its
+    Or of one that uses a share of the bandwidth, and slows down where less of it is left. With
+    `rate`, that of a process that may use `process_cpus`, and achieves so much in each of its
     seconds; the generators have CPUs 2 and 3, the references CPU 4.
     """
     draw = random.Random(1)
@@ -67,16 +81,19 @@ def recorded(
     ]
     samples: list[Sample] = []
     others = {"as it is": 1.0, "as it is again": 1.0, **variants} if variants else {}
-    records += [point for name in PRESSURES for point in _points(name, "pressure", "compute")]
+    pressures = (*PRESSURES, *(steps or {}))
+    stretch = {**stretch, **(steps or {})}
+    records += [point for name in pressures for point in _points(name, "pressure", "compute")]
     records += [point for name in others for point in _points(name, "variant", "as it is")]
     for round_ in range(rounds):
-        for at, name in enumerate(PRESSURES):
+        for at, name in enumerate(pressures):
             factors = stretch.get(name, (1.0, 1.0, 1.0))
             rest = 1 - latency - bandwidth - cached
             program = rest + sum(
                 share * factor
                 for share, factor in zip((latency, bandwidth, cached), factors, strict=True)
             )
+            program = max(program, uses * factors[1])
             program *= unsteady if name == "compute again" else 1.0
             times = dict(
                 zip((PROGRAM, LATENCY, BANDWIDTH, CACHED), (program, *factors), strict=True)
@@ -126,8 +143,13 @@ def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
                 "kind": kind,
                 "baseline": "" if own else baseline,
                 "change": "" if treatment.startswith("as it is") else f"what {treatment} changes",
+                **_part(treatment),
             },
-            actual={"cpus": "0", "llc_bytes": 32 << 20},
+            actual={
+                "cpus": "0",
+                "llc_bytes": 2 * RING_BYTES,
+                **({"footprint_bytes": RING_BYTES} if subject == CACHED else {}),
+            },
             accesses=0 if subject == BANDWIDTH else 100_000,
             bytes_counted=200_000_000 if subject == BANDWIDTH else 0,
             bytes_moved=250_000_000 if subject == BANDWIDTH else 0,
@@ -159,6 +181,11 @@ def _with_rate(sample: Sample, rate: float) -> Sample:
     took_ns = thread.end_ns[0] - thread.begin_ns[0]
     kept = msgspec.structs.replace(thread, end_ns=[thread.begin_ns[0] + 10**9])
     return msgspec.structs.replace(sample, threads=[kept], printed=[rate * 1e9 / took_ns])
+
+
+def _part(treatment: str) -> dict[str, Scalar]:
+    of, _, percent = treatment.partition(" ")
+    return {"step_of": of, "part": int(percent[:-1]) / 100} if percent.endswith("%") else {}
 
 
 def _sample(  # noqa: PLR0917 - one of many alike

@@ -35,7 +35,7 @@ def test_the_answer_fits_a_screen_and_begins_with_the_verdict() -> None:
     assert answer is not None
     assert answer.sentences[0].startswith("It waits for memory")
     labels = [line.label for line in answer.lines]
-    assert labels[:3] == ["Slowdown", "Behaves like", "Time with"]
+    assert labels[:4] == ["Slowdown", "Behaves like", "Needs", "Time with"]
     assert answer.charts == ["diagnose-latency", "diagnose-bandwidth"]
 
 

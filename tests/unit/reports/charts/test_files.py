@@ -112,6 +112,16 @@ def test_a_gap_is_a_gap_and_never_zero() -> None:
     assert found[0]["segment"] != found[1]["segment"]
 
 
+def test_points_that_stand_alone_are_joined_to_none() -> None:
+    x: list[float | str] = [1.0, 2.0, 3.0]
+    ends: list[float | None] = [1.0, 1.0, 1.0]
+    alone = Series(name="alone", x=x, y=ends, low=ends, high=ends, joined=False)
+    found = rows(line(series=[alone, Series(name="joined", x=x, y=ends)]))
+    segments = [row["segment"] for row in found]
+    assert len(set(segments[:3])) == 3
+    assert len(set(segments[3:])) == 1
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 0.0, -1.0])
 def test_what_has_no_place_on_a_logarithmic_axis_is_a_gap(value: float) -> None:
     axis = Axis(title="Latency", unit="ns", scale="log10")
