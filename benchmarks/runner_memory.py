@@ -32,7 +32,8 @@ from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point, Sample, ThreadSample
 from memgauge.model.storage.run_file import RECORDS_NAME, read_run
 from memgauge.model.system import System
-from memgauge.runner.run import Request, execute
+from memgauge.runner.request import Request
+from memgauge.runner.run import execute
 from memgauge.system.detect import detect
 from memgauge.system.memory.sources import ORDINARY, Memories
 

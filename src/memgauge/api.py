@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memgauge.model.simulated_program import By, Engine
     from memgauge.model.system import System
     from memgauge.runner.budget import Beginning
-    from memgauge.runner.run import Progress
+    from memgauge.runner.request import Progress
 
 
 def compare(
@@ -235,7 +235,8 @@ def measure(  # noqa: PLR0913 - all but two by name
     """
     from memgauge.runner.budget import Beginning
     from memgauge.runner.huge_pages import prepared
-    from memgauge.runner.run import Request, execute
+    from memgauge.runner.request import Request
+    from memgauge.runner.run import execute
     from memgauge.system.earlier_runs import Known, known_before
 
     began = began or Beginning.now()
@@ -482,9 +483,9 @@ def profile(command: Sequence[str] = (), **options: Any) -> Result:
         SystemFailure: the disk is full or failing; the command was not started, or it has ended and
             nothing of its record can be read.
     """
-    from memgauge.runner.profile import ProfileRequest
-    from memgauge.runner.profile import profile as watch
-    from memgauge.runner.profile_parameters import ProfileParameters
+    from memgauge.runner.profiling.parameters import ProfileParameters
+    from memgauge.runner.profiling.profile import ProfileRequest
+    from memgauge.runner.profiling.profile import profile as watch
 
     parameters = build(ProfileParameters, **options)
     words = words_of(command, "profile")

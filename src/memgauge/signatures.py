@@ -31,7 +31,7 @@ _STRUCTS: dict[str, tuple[str, ...]] = {
         "experiments.diagnose.parameters:DiagnoseOptions",
         "experiments.diagnose.parameters:DiagnoseRunOptions",
     ),
-    "profile": ("runner.profile_parameters:ProfileParameters",),
+    "profile": ("runner.profiling.parameters:ProfileParameters",),
 }
 """Of functions that are no experiment's of a survey, after `memgauge.`; those without their own
 options of a run take those of every run."""

@@ -22,17 +22,9 @@ from tests.unit.model.storage.lanes import column, header, raw_block
 
 from memgauge.cluster.combined import write_manifest
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import (
-    NOT_WATCHED,
-    AnyRecord,
-    CounterSet,
-    Lane,
-    Process,
-    Region,
-    RunEnd,
-    RunStart,
-    Warning,
-)
+from memgauge.model.record_kinds.counters import CounterSet, Lane
+from memgauge.model.record_kinds.programs import Process, Region
+from memgauge.model.records import NOT_WATCHED, AnyRecord, RunEnd, RunStart, Warning
 from memgauge.model.storage.codec import encode
 
 MORE_CPU_S = 4.0

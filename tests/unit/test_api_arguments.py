@@ -22,8 +22,8 @@ from memgauge.experiments.registry import load as load_experiment
 from memgauge.model.errors import MemgaugeError, RequestError, RunFileError
 from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import Parameters, RunOptions, fields_of
-from memgauge.runner import profile as profile_runner
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profiling import profile as profile_runner
+from memgauge.runner.profiling.parameters import ProfileParameters
 
 pytestmark = pytest.mark.native
 

@@ -37,8 +37,8 @@ from memgauge.model.storage.run_file import run_directory
 from memgauge.model.termination import Terminated, interruption_behind, shell_exit_code
 from memgauge.model.text import plain
 from memgauge.results import Analysed, Result
-from memgauge.runner.profile import ProfileRequest, Watched, Watcher, opened
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profiling.parameters import ProfileParameters
+from memgauge.runner.profiling.profile import ProfileRequest, Watched, Watcher, opened
 from memgauge.system.programs.program import Ended, become
 
 

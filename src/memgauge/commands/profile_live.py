@@ -8,8 +8,8 @@ from typing import TextIO
 from memgauge.analysis.profile.latest import Latest
 from memgauge.model.records import Warning
 from memgauge.reports.terminal.live import Live
-from memgauge.runner.profile import Watcher
-from memgauge.runner.profile_lanes import Lanes
+from memgauge.runner.profiling.lanes import Lanes
+from memgauge.runner.profiling.profile import Watcher
 
 DRAWN_EVERY_S = 0.25
 

@@ -25,7 +25,7 @@ from memgauge.model.storage.profile_job import JOB_VERSION, JobManifest
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
 from memgauge.results import Analysed
-from memgauge.runner.profile import Watched
+from memgauge.runner.profiling.profile import Watched
 from memgauge.system.environment.software import memgauge_version
 
 MOST_REPORTED = 64

@@ -13,7 +13,8 @@ from memgauge.counters.base import Target
 from memgauge.counters.components import LanePlan
 from memgauge.counters.host import Host
 from memgauge.counters.opening import opened
-from memgauge.model.records import CounterSet, Lane, ThreadCount, ThreadUse
+from memgauge.model.record_kinds.counters import CounterSet, Lane
+from memgauge.model.record_kinds.programs import ThreadCount, ThreadUse
 
 NS_PER_S = 1_000_000_000
 

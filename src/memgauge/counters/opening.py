@@ -19,7 +19,7 @@ from memgauge.model.counting.events import Counter, Event
 from memgauge.model.counting.partial import once
 from memgauge.model.errors import RequestError, UnknownEvent
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 from memgauge.model.text import did_you_mean, quoted
 
 

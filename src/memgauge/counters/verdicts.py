@@ -27,7 +27,7 @@ from memgauge.model.counting.calibration import (
 )
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Counter, EventVerdict
 from memgauge.model.errors import SystemFailure
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 from memgauge.model.storage.codec import UNREADABLE
 from memgauge.model.storage.files import read_file, replace_file
 from memgauge.model.storage.user_directories import required_state_directory, state_directory

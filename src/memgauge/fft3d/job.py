@@ -24,8 +24,8 @@ from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
 from memgauge.model.storage.profile_job import rank_directory
 from memgauge.model.storage.run_file import run_directory
 from memgauge.model.system import System
-from memgauge.runner.profile import ProfileRequest, profile
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profiling.parameters import ProfileParameters
+from memgauge.runner.profiling.profile import ProfileRequest, profile
 from memgauge.system.limits.memory import available_bytes
 
 _LOOK_S = 1.0

@@ -15,7 +15,7 @@ from memgauge.model.option import (
     directory_option,
 )
 from memgauge.model.parameters import Parameters
-from memgauge.runner.profile_parameters import rate_option
+from memgauge.runner.profiling.parameters import rate_option
 
 LARGEST_SIZE = 65_536
 """4 PiB of complex doubles."""

@@ -36,7 +36,7 @@ from memgauge.model.option import (
     share_option,
     switch_option,
 )
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.text import quoted
 
 MAX_THREADS = 65_536

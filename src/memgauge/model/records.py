@@ -17,28 +17,24 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from memgauge.model.cache_machine import CacheMachine
-from memgauge.model.counting.events import Counter, Quantity, Scale
-from memgauge.model.counting.partial import PartialSum
-from memgauge.model.simulated_program import TrafficPlace
+from memgauge.model.record_kinds.counters import CounterSet, Lane, RegionReading
+from memgauge.model.record_kinds.fields import (
+    LARGEST_INTEGER,
+    Count,
+    Integer,
+    Nanoseconds,
+    Record,
+    Scalar,
+    Seconds,
+)
+from memgauge.model.record_kinds.programs import Process, ProgramMemory, Region, RunUse
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.system import System
 
 FORMAT_VERSION = 2
 
-LARGEST_INTEGER = (1 << 63) - 1
-
 LARGEST_HEADLINE = 1e30
 """Of what is kept of a run for later ones; squares of it are numbers."""
-
-Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INTEGER)]
-Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_INTEGER)]
-Seconds = Annotated[float, msgspec.Meta(ge=0)]
-Integer = Annotated[int, msgspec.Meta(ge=-LARGEST_INTEGER, le=LARGEST_INTEGER)]
-Scalar = str | Integer | float | bool | None
-
-
-class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """Base of all records."""
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +98,7 @@ class RunStart(Record, frozen=True, kw_only=True, tag="run"):
     software: dict[str, str]
     """Versions: kernel, libc, python, compiler, memgauge."""
     resumed: bool = False
-    earlier: list[EarlierRun] = []
+    earlier: list[EarlierRun] = msgspec.field(default_factory=list)
     """Runs that were known when this one began, oldest first; see docs/earlier_runs.md."""
     rank: RankPlace | None = None
     """None: not the run of a rank."""
@@ -171,177 +167,6 @@ class OtherThreads(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     write_bytes: Count = 0
 
 
-class CounterSet(Record, frozen=True, kw_only=True, tag="counters"):
-    """Counters that are read together: declared before their first reading."""
-
-    counters: str
-    """Name of the set, unique in the run."""
-    slots: Count
-    """Number of raw values in one reading; some are times, see `Counter`."""
-    of: list[Counter]
-    notes: list[str] = []
-    """Notes on fallbacks at opening, and on events that could not be opened."""
-    partial: list[PartialSum] = []
-    """Sums over its counters that lack controllers; the notes say it too."""
-    refused: dict[str, str] = {}
-    """Requested events that could not be opened, with the reasons."""
-
-
-class RegionReading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """Raw counters before and after the timed part of one sample; None if not readable."""
-
-    counters: str
-    before_ns: tuple[Nanoseconds, Nanoseconds]
-    """When the reading before the timed part began and ended,"""
-    after_ns: tuple[Nanoseconds, Nanoseconds]
-    """and when the reading after it did."""
-    before: list[Count | None]
-    after: list[Count | None]
-
-
-class Lane(Record, frozen=True, kw_only=True, tag="lane"):
-    """Counters sampled over time, in a file beside the records.
-
-    Its format is in `memgauge.model.storage.lane_file`.
-    """
-
-    counters: str
-    """The set that is sampled."""
-    file: str
-    """Name of the file in the run's directory."""
-    interval_ns: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
-    """Requested interval between samples."""
-
-
-class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kernel hands to who waits for a process (wait4(2), getrusage(2)).
-
-    Of the process and those of its descendants that were waited for. These are the figures of
-    `/usr/bin/time -v`.
-    """
-
-    user_s: Seconds
-    system_s: Seconds
-    peak_resident_bytes: Count
-    """The largest resident size of one process. The kernel does not forget what the process was
-    before its first instruction, see `peak_floor_bytes`."""
-    minor_faults: Count
-    major_faults: Count
-    voluntary_switches: Count
-    involuntary_switches: Count
-
-
-class RunUse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one run of a program under diagnosis used."""
-
-    usage: Usage | None = None
-    peak_floor_bytes: Count | None = None
-    """Resident size of its process before its first instruction, as in `Process`."""
-    run_delay_ns: Count | None = None
-    """Time for which the first thread of its process could have run and waited for a processor;
-    None: the kernel does not report it."""
-    reading: RegionReading | None = None
-    """Counters of memory traffic around this run; None: not read."""
-
-
-class CountedByThread(msgspec.Struct, frozen=True, kw_only=True):
-    """An event that was counted for each thread."""
-
-    event: str
-    quantity: Quantity
-    unit: str
-    scale: Scale
-    """Units for one raw count."""
-
-
-class ThreadCount(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What an event came to in one thread."""
-
-    value: Count
-    """Raw."""
-    enabled_ns: Count
-    running_ns: Count
-    """Less than enabled: it took turns with others, and the whole is an estimate."""
-
-
-class ThreadUse(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """What one thread used, up to its last reading."""
-
-    pid: Count
-    tid: Count
-    name: str
-    cpu_ns: Count
-    run_delay_ns: Count
-    """Time for which it could have run and waited for a processor."""
-    voluntary_switches: Count
-    involuntary_switches: Count
-    counts: list[ThreadCount | None] = []
-    """Of each event of the process's `thread_events`, since the thread was found; None: it could
-    not be opened or read."""
-
-
-class Process(Record, frozen=True, kw_only=True, tag="process"):
-    """The program that was profiled."""
-
-    command: list[str]
-    """The command as started; for an attached process, as the kernel shows it."""
-    pid: Count
-    attached: bool
-    """Whether it was running before."""
-    begin_ns: Nanoseconds
-    """Time just before it was released."""
-    started_ns: Nanoseconds | None = None
-    """Time just after its process became the program; None if it was running before, or unknown."""
-    end_ns: Nanoseconds | None = None
-    """Time of its end; None if it was still running when profiling ended."""
-    exit_code: Integer | None = None
-    signal: Count | None = None
-    """Signal that ended it."""
-    usage: Usage | None = None
-    """None: not a child, or not waited for."""
-    peak_floor_bytes: Count | None = None
-    """Resident size of its process before its first instruction, when it was a copy of memgauge's:
-    the kernel reports no smaller peak. None: not known."""
-    seen_peak_bytes: Count | None = None
-    """The largest peak (VmHWM) of one of its processes that was read while it ran: at least so much
-    was resident."""
-    threads: list[ThreadUse] = []
-    """Those that were seen while they ran; those with most processor time, where there are many."""
-    thread_events: list[CountedByThread] = []
-    """What was counted for each thread."""
-    threads_left_out: Count = 0
-
-
-class Region(Record, frozen=True, kw_only=True, tag="region"):
-    """A stretch of time that the program marked."""
-
-    name: str
-    pid: Count
-    tid: Count
-    begin_ns: Nanoseconds
-    end_ns: Nanoseconds | None = None
-    """None: never ended."""
-    cpu_ns: Count | None = None
-    """Processor time that its thread used in it; None: not known."""
-
-
-class ProgramMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """What the kernel showed of the memory of a running program.
-
-    It is that of its process with the most anonymous memory: of a sum over processes, pages that
-    they share since a fork would be counted more than once.
-    """
-
-    anonymous_bytes: Count
-    """Resident heap, stacks and other memory without a file, explicit huge pages included
-    (`Anonymous`, `Private_Hugetlb` and `Shared_Hugetlb` of /proc/PID/smaps_rollup)."""
-    huge_bytes: Count
-    """Of these, in transparent (`AnonHugePages`) or explicit huge pages."""
-    node_bytes: dict[int, Count] = {}
-    """By NUMA node (/proc/PID/numa_maps), read a moment later. Empty: not read, as on a machine
-    with one node."""
-
-
 class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True):
     """One sampling pass of one point."""
 
@@ -362,21 +187,23 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     window_ns: tuple[Nanoseconds, Nanoseconds] | None = None
     """When all threads of the pass, of this point and those measured with it, were working: from
     the latest first begin to the earliest last end. None if there is no such time."""
-    load_ns: list[tuple[Count, Count]] = []
+    load_ns: list[tuple[Count, Count]] = msgspec.field(default_factory=list)
     """Histogram of individually timed loads, ascending: ns, including the clock's own cost, and how
     many loads took that long."""
     reading: RegionReading | None = None
     """Counters around exactly the timed part; None if none were requested."""
     idle: RegionReading | None = None
     """The same counters over a similar time just before, in which the team slept."""
-    printed: list[Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]] = []
+    printed: list[Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]] = msgspec.field(
+        default_factory=list
+    )
     """Numbers that a program under diagnosis, or a command beside it, printed, or seconds that the
     program spent in a region, one for each iteration; `metric_better` of the point tells which are
     faster. Empty: none was asked for."""
     program_memory: ProgramMemory | None = None
     """Of a program under diagnosis: the largest that was seen while it ran. None: it was not looked
     at in this round, or nothing could be read."""
-    uses: list[RunUse] = []
+    uses: list[RunUse] = msgspec.field(default_factory=list)
     """What each run of a program under diagnosis used, one for each iteration. Empty: not kept."""
 
 
@@ -426,66 +253,6 @@ class Validation(Record, frozen=True, kw_only=True, tag="validation"):
     subject: str
     """The checked arrays, such as `double, 2 threads`."""
     checks: list[ArrayCheck]
-
-
-class SimulatedMachine(Record, frozen=True, kw_only=True, tag="simulated-machine"):
-    """A machine whose caches are simulated: declared before its results."""
-
-    machine: CacheMachine
-
-
-class SimulatedLevel(msgspec.Struct, frozen=True, kw_only=True):
-    """What the cache model counted at one level, over all its instances."""
-
-    level: str
-    hits: Count
-    misses: Count
-    write_backs: Count
-
-
-class Simulated(Record, frozen=True, kw_only=True, tag="simulated", omit_defaults=True):
-    """What the cache model predicts for one execution of a point's work. Nothing of it is measured.
-
-    The work is executed once, by all working cores, with caches that contain nothing of the arrays
-    at the beginning; lines that are modified in the caches at the end count as written.
-    """
-
-    point: str
-    machine: str
-    cores: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
-    """Working cores, each with its own arrays; the bytes below are totals over all of them."""
-    accesses: Count
-    load_read_bytes: Count
-    """Read from memory because of loads,"""
-    allocate_read_bytes: Count
-    """of stores to lines that were not there,"""
-    software_prefetch_read_bytes: Count
-    hardware_prefetch_read_bytes: Count
-    write_back_bytes: Count
-    """Written to memory when modified lines were evicted,"""
-    bypass_write_bytes: Count
-    """and written past the caches."""
-    array_read_bytes: dict[str, Count]
-    """What was read, by array."""
-    levels: list[SimulatedLevel]
-    took_s: Seconds
-    places: list[TrafficPlace] = []
-    """Functions of a program that make most of it, the largest first. Empty: not known."""
-
-    @property
-    def read_bytes(self) -> int:
-        """All bytes read from memory."""
-        return (
-            self.load_read_bytes
-            + self.allocate_read_bytes
-            + self.software_prefetch_read_bytes
-            + self.hardware_prefetch_read_bytes
-        )
-
-    @property
-    def write_bytes(self) -> int:
-        """All bytes written to memory."""
-        return self.write_back_bytes + self.bypass_write_bytes
 
 
 class CurvePoint(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

@@ -5,19 +5,10 @@ from itertools import chain
 
 import msgspec
 
-from memgauge.model.records import (
-    LARGEST_INTEGER,
-    AnyRecord,
-    CounterSet,
-    Lane,
-    Point,
-    RegionReading,
-    RunEnd,
-    RunStart,
-    Sample,
-    Simulated,
-    SimulatedMachine,
-)
+from memgauge.model.record_kinds.counters import CounterSet, Lane, RegionReading
+from memgauge.model.record_kinds.fields import LARGEST_INTEGER
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
+from memgauge.model.records import AnyRecord, Point, RunEnd, RunStart, Sample
 from memgauge.model.text import quoted
 
 MOST_LANES = 64

@@ -5,21 +5,18 @@ from pathlib import Path
 
 import msgspec
 
+from memgauge.model.record_kinds.counters import CounterSet, Lane
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.record_kinds.programs import Process, Region
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.records import (
     AnyRecord,
-    CounterSet,
     Environment,
-    Lane,
     MeasuredCurve,
     Point,
-    Process,
-    Region,
     RunEnd,
     RunStart,
     Sample,
-    Scalar,
-    Simulated,
-    SimulatedMachine,
     Validation,
     Warning,
 )

@@ -12,7 +12,8 @@ from memgauge.model.points.memory import AreaFacts, RequestedMemory
 if TYPE_CHECKING:
     from memgauge.model.memory import MemoryPlacement
     from memgauge.model.parameters import CommonParameters
-    from memgauge.model.records import Point, Scalar
+    from memgauge.model.record_kinds.fields import Scalar
+    from memgauge.model.records import Point
     from memgauge.system.memory.sources import Memories
 
 

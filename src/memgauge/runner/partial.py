@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from memgauge.model.counting.partial import once
-from memgauge.model.records import AnyRecord, CounterSet, Warning
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import AnyRecord, Warning
 
 LEFT_OUT = "controllers-left-out"
 

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from memgauge.model.records import FORMAT_VERSION, RankPlace, RunStart, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import FORMAT_VERSION, RankPlace, RunStart
 from memgauge.model.system import System
 from memgauge.system.earlier_runs import KeptRun, alike
 from memgauge.system.environment.clock import clock_record

@@ -21,7 +21,7 @@ from memgauge.counters.registry import load
 from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.counting.event_names import events_option, split_events
 from memgauge.model.errors import RequestError
-from memgauge.runner.profile_parameters import parse_events
+from memgauge.runner.profiling.parameters import parse_events
 
 IS_JSON = False
 _EVENTS = events_option("")

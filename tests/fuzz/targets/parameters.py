@@ -20,7 +20,7 @@ from memgauge.fft3d.parameters import Fft3dParameters
 from memgauge.model.errors import MemgaugeError, RequestError
 from memgauge.model.parameters import Parameters, RunOptions, build, fields_of, texts
 from memgauge.model.system import System
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profiling.parameters import ProfileParameters
 from memgauge.system.detect import detect
 
 IS_JSON = False

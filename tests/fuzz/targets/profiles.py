@@ -19,7 +19,7 @@ from tests.unit.analysis.profile import runs as profiles
 from tests.unit.analysis.profile.runs import MS
 
 from memgauge.model.errors import RunFileError
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import LaneReader
 from memgauge.model.storage.marks import MARKS_NAME, regions_of

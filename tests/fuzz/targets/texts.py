@@ -23,7 +23,7 @@ from memgauge.model.nests import KINDS, extents_of, parse_kernel
 from memgauge.model.option import parse_pid
 from memgauge.model.parameters import build, fields_of, parse_cpus
 from memgauge.model.text import did_you_mean, few, plain, quoted
-from memgauge.runner.profile_parameters import parse_rate
+from memgauge.runner.profiling.parameters import parse_rate
 from memgauge.simulation.two_levels import nearest
 from memgauge.system.topology.caches import parse_size
 from memgauge.system.tree import sorted_numbers

@@ -28,8 +28,8 @@ from memgauge.model.records import Warning
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import LaneReader
 from memgauge.model.storage.run_file import read_run
-from memgauge.runner.profile import ProfileRequest, Watcher, opened
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profiling.parameters import ProfileParameters
+from memgauge.runner.profiling.profile import ProfileRequest, Watcher, opened
 from memgauge.system.detect import detect
 
 pytestmark = pytest.mark.native

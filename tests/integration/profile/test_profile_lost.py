@@ -115,7 +115,8 @@ from memgauge import _core
 from memgauge.__main__ import main
 from memgauge.commands import profile as commands_profile
 from memgauge.model.errors import SystemFailure
-from memgauge.runner import profile, profile_lanes
+from memgauge.runner.profiling import lanes as profile_lanes
+from memgauge.runner.profiling import profile
 
 def fails(*_, **__):
     raise {error}
@@ -309,6 +310,6 @@ def test_the_python_api_raises_where_nothing_of_the_record_is_left(
     def gone(_: Path) -> None:
         raise SystemFailure("gone")
 
-    monkeypatch.setattr("memgauge.runner.profile.read_run", gone)
+    monkeypatch.setattr("memgauge.runner.profiling.profile.read_run", gone)
     with pytest.raises(SystemFailure, match="profile: not recorded: gone"):
         memgauge.profile(["true"], components=("process",), output=str(tmp_path / "run"))

@@ -14,7 +14,7 @@ from tests.integration.command import memgauge
 
 from memgauge.analysis.profile.phases import Phase
 from memgauge.analysis.profile.section import profile_of
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run
 from memgauge.model.storage.run_file import read_run
 

@@ -13,7 +13,7 @@ from tests.integration.command import memgauge
 
 from memgauge.commands.region import HEADER, found
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.storage.run_file import read_run
 
 pytestmark = [

@@ -215,7 +215,7 @@ UNRECORDED = """
 import os, sys
 from memgauge.__main__ import main
 from memgauge.model.errors import SystemFailure
-from memgauge.runner import profile
+from memgauge.runner.profiling import profile
 
 class Full(profile.RunWriter):
     def __init__(self, directory):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import CounterSet, RegionReading, Sample
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import Sample
 from memgauge.model.run import Run
 
 FIRST, SECOND = "perf", "pcp"

@@ -11,7 +11,8 @@ from memgauge.analysis.report.document import Document, json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.stream.best_of import stream_form
 from memgauge.model.experiments import DESCRIPTORS
-from memgauge.model.records import LARGEST_INTEGER, AnyRecord, Point, Sample, ThreadSample
+from memgauge.model.record_kinds.fields import LARGEST_INTEGER
+from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.run import run_of
 
 FACT_NAMES = [

@@ -9,7 +9,7 @@ from memgauge.counters.host import Host
 from memgauge.counters.verdicts import Place, keep, kept, place_of, with_verdicts
 from memgauge.model.counting.events import Counter, EventVerdict
 from memgauge.model.errors import SystemFailure
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 
 EVENT = "perf:uncore_imc/cas_count_read/"
 PLACE = Place(machine="0123456789ab", kernel="6.12.1-amd64")

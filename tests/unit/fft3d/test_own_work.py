@@ -9,8 +9,8 @@ from memgauge.fft3d.mpi_thread import MpiThread
 from memgauge.fft3d.own_work import OwnWork
 from memgauge.model.storage.marks import MARKS_NAME
 from memgauge.model.storage.run_file import read_run
-from memgauge.runner.profile import ProfileRequest, profile
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.runner.profiling.parameters import ProfileParameters
+from memgauge.runner.profiling.profile import ProfileRequest, profile
 from memgauge.system.detect import detect
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.model import build
 
+from memgauge.model.record_kinds.fields import LARGEST_INTEGER
 from memgauge.model.records import (
-    LARGEST_INTEGER,
     AnyRecord,
     ArrayCheck,
     Point,

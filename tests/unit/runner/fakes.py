@@ -9,14 +9,7 @@ from typing import ClassVar
 
 from memgauge.experiments.shared.base import Bench, Experiment, Group, Values
 from memgauge.model.parameters import CommonParameters
-from memgauge.model.records import (
-    ArrayCheck,
-    Point,
-    Sample,
-    ThreadSample,
-    Validation,
-    Warning,
-)
+from memgauge.model.records import ArrayCheck, Point, Sample, ThreadSample, Validation, Warning
 from memgauge.model.system import Cpu, System
 from memgauge.system.memory.sources import ORDINARY, Memories
 

@@ -5,7 +5,7 @@ from tests.unit.runner.fakes import a_point
 from memgauge.model.memory import MemoryPlacement, parse_placement
 from memgauge.model.parameters import CommonParameters
 from memgauge.model.points.memory import AreaFacts
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 from memgauge.runner.actual_memory import page_name, with_memory
 from memgauge.system.memory.sources import Memories, opened
 

@@ -16,7 +16,8 @@ from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Point
 from memgauge.model.storage.run_file import Run, read_run
 from memgauge.model.system import System
-from memgauge.runner import run as runner
+from memgauge.runner.request import Request
+from memgauge.runner.run import execute
 from memgauge.system.memory.sources import ORDINARY, Memories
 
 MIB = 1 << 20
@@ -76,8 +77,8 @@ def _other(name: str) -> Point:
 def measured(
     directory: Path, *experiments: FakeExperiment, available_bytes: int = AVAILABLE
 ) -> Run:
-    return runner.execute(
-        runner.Request(
+    return execute(
+        Request(
             experiments=[(one, CommonParameters()) for one in experiments],
             budget_s=5.0,
             precision=0.2,

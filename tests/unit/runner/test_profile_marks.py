@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memgauge.model.storage import marks as model_marks
 from memgauge.model.storage.marks import regions_of
-from memgauge.runner.profile_marks import ClockPair, on_run_clock, read_marks
+from memgauge.runner.profiling.marks import ClockPair, on_run_clock, read_marks
 
 if TYPE_CHECKING:
     import pytest

@@ -7,7 +7,7 @@ import pytest
 from memgauge.counters.components import USUAL
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build, texts
-from memgauge.runner.profile_parameters import ProfileParameters, parse_events
+from memgauge.runner.profiling.parameters import ProfileParameters, parse_events
 
 
 def test_text_forms_read_back() -> None:

@@ -17,13 +17,15 @@ from memgauge.experiments.shared.base import Bench, Group, Values
 from memgauge.model.counting.partial import PartialSum
 from memgauge.model.errors import NotPossibleHere, RequestError, SystemFailure
 from memgauge.model.parameters import CommonParameters
-from memgauge.model.records import CounterSet, Point, Sample
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import Point, Sample
 from memgauge.model.storage.run_file import read_run
 from memgauge.model.system import System
-from memgauge.runner import run as runner
 from memgauge.runner.budget import FIRST_ROUNDS, Beginning, least_stretch_s
 from memgauge.runner.fitting import planned_groups
 from memgauge.runner.point_progress import FIRST_LOOK, PASSES
+from memgauge.runner.request import Progress, Request
+from memgauge.runner.run import execute
 from memgauge.system.memory.sources import ORDINARY, Memories
 
 pytestmark = pytest.mark.usefixtures("no_native_core")
@@ -39,8 +41,8 @@ def request(
     resume: bool = False,
     machine_id: str = "m1",
     began: Beginning | None = None,
-) -> runner.Request:
-    return runner.Request(
+) -> Request:
+    return Request(
         experiments=[(experiment, CommonParameters())],
         budget_s=budget_s,
         precision=precision,
@@ -62,12 +64,12 @@ def test_a_sum_that_lacks_a_controller_is_a_warning_of_the_run(
     notes = [note, looks_alike]
     made = CounterSet(counters="traffic", slots=0, of=[], notes=notes, partial=[lacks, lacks])
     monkeypatch.setattr(FakeBench, "counters", [made])
-    run = runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r", budget_s=0.5))
+    run = execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r", budget_s=0.5))
     assert [(one.code, one.message) for one in run.warnings] == [("controllers-left-out", note)]
 
 
 def test_a_steady_machine_reaches_the_precision_and_ends_early(tmp_path: Path) -> None:
-    run = runner.execute(request(FakeExperiment({"g": ["a", "b"]}), tmp_path / "r"))
+    run = execute(request(FakeExperiment({"g": ["a", "b"]}), tmp_path / "r"))
     assert run.end is not None
     assert run.end.status == "complete"
     assert least_stretch_s(0.2) <= run.end.elapsed_s < 4.0
@@ -78,7 +80,7 @@ def test_a_run_whose_time_went_before_it_began_has_its_first_rounds(tmp_path: Pa
     """82 of 100 s were left for measuring, because the machine is slow, and 84 are over."""
     began = Beginning(time.monotonic() - 84.0, time.process_time())
     experiment = FakeExperiment({"g": ["a", "b"]})
-    run = runner.execute(request(experiment, tmp_path / "r", budget_s=100.0, began=began))
+    run = execute(request(experiment, tmp_path / "r", budget_s=100.0, began=began))
     assert run.rounds == FIRST_ROUNDS
     assert run.end is not None
     assert run.end.status == "budget"
@@ -86,7 +88,7 @@ def test_a_run_whose_time_went_before_it_began_has_its_first_rounds(tmp_path: Pa
 
 def test_every_point_is_sampled_once_in_each_round_in_random_order(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a", "b"], "h": ["c"]})
-    runner.execute(request(experiment, tmp_path / "r"))
+    execute(request(experiment, tmp_path / "r"))
     first, second = experiment.benches
     assert [round_ for _, round_ in second.visits[:FIRST_LOOK]] == list(range(FIRST_LOOK))
     rounds = [first.visits[at : at + 2] for at in range(0, 2 * FIRST_LOOK, 2)]
@@ -103,7 +105,7 @@ def test_a_precise_point_is_sampled_to_the_end_in_fewer_rounds(tmp_path: Path) -
         return 100_000 + (point == "noisy") * draw.randrange(700_000)
 
     experiment = FakeExperiment({"g": ["steady", "noisy"]}, duration)
-    run = runner.execute(request(experiment, tmp_path / "r", budget_s=1.0, precision=0.01))
+    run = execute(request(experiment, tmp_path / "r", budget_s=1.0, precision=0.01))
     noisy, steady = run.samples["noisy"], run.samples["steady"]
     assert {sample.stands_for for sample in noisy} == {1}
     assert [sample.round for sample in noisy] == list(range(len(noisy)))
@@ -117,7 +119,7 @@ def test_a_precise_point_is_sampled_to_the_end_in_fewer_rounds(tmp_path: Path) -
 
 def test_a_noisy_machine_uses_the_budget_and_says_so(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a"]}, steady(noise=3.0))
-    run = runner.execute(request(experiment, tmp_path / "r", budget_s=0.5, precision=1e-9))
+    run = execute(request(experiment, tmp_path / "r", budget_s=0.5, precision=1e-9))
     assert run.end is not None
     assert run.end.status == "budget"
     assert 0.3 < run.end.elapsed_s < 2.0
@@ -125,7 +127,7 @@ def test_a_noisy_machine_uses_the_budget_and_says_so(tmp_path: Path) -> None:
 
 def test_what_time_was_not_enough_for_is_missed_only_where_it_is_needed(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a"]}, steady(noise=3.0), needed=False)
-    run = runner.execute(request(experiment, tmp_path / "r", budget_s=0.5, precision=1e-9))
+    run = execute(request(experiment, tmp_path / "r", budget_s=0.5, precision=1e-9))
     assert run.end is not None
     assert run.end.status == "complete"
 
@@ -141,7 +143,7 @@ def test_what_is_planned_is_checked_without_opening_anything() -> None:
 
 def test_passes_are_counted_not_made_precise(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a/pass"]}, steady(noise=3.0))
-    run = runner.execute(request(experiment, tmp_path / "r"))
+    run = execute(request(experiment, tmp_path / "r"))
     assert len(run.samples["a/pass"]) == PASSES
     assert run.end is not None
     assert run.end.status == "complete"
@@ -149,14 +151,14 @@ def test_passes_are_counted_not_made_precise(tmp_path: Path) -> None:
 
 def test_all_groups_are_open_together_when_they_fit(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a"], "h": ["b"]})
-    runner.execute(request(experiment, tmp_path / "r"))
+    execute(request(experiment, tmp_path / "r"))
     assert experiment.open_at_once == 2
     assert not experiment.open_now
 
 
 def test_groups_that_do_not_fit_together_are_opened_in_turn(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a"], "h": ["b"]}, group_bytes=700)
-    run = runner.execute(request(experiment, tmp_path / "r", available_bytes=1000))
+    run = execute(request(experiment, tmp_path / "r", available_bytes=1000))
     assert experiment.open_at_once == 1
     assert all(run.samples.values())
 
@@ -167,14 +169,14 @@ def test_a_group_larger_than_memory_is_refused_before_anything_is_opened(tmp_pat
         RequestError,
         match=r"fake: 1024.0 GiB are needed \(g\), but only .* available .*; free memory",
     ):
-        runner.execute(request(experiment, tmp_path / "r"))
+        execute(request(experiment, tmp_path / "r"))
     assert not experiment.benches
     assert not (tmp_path / "r").exists()
 
 
 def test_what_a_search_gave_up_is_visited_no_more_and_kept(tmp_path: Path) -> None:
     experiment = FakeExperiment({"g": ["a", "b"]}, eliminated=frozenset({"b"}))
-    run = runner.execute(request(experiment, tmp_path / "r"))
+    run = execute(request(experiment, tmp_path / "r"))
     assert 0 < len(run.samples["b"]) <= 4
     assert len(run.samples["a"]) > len(run.samples["b"])
     assert run.end is not None
@@ -182,7 +184,7 @@ def test_what_a_search_gave_up_is_visited_no_more_and_kept(tmp_path: Path) -> No
 
 
 def test_failed_validation_is_recorded(tmp_path: Path) -> None:
-    run = runner.execute(request(FakeExperiment({"g": ["a"]}, valid=False), tmp_path / "r"))
+    run = execute(request(FakeExperiment({"g": ["a"]}, valid=False), tmp_path / "r"))
     assert [check.passed for v in run.validations for check in v.checks] == [False]
 
 
@@ -197,7 +199,7 @@ def test_ctrl_c_keeps_the_samples_of_the_round_under_way(tmp_path: Path) -> None
 
     experiment = FakeExperiment({"g": ["a", "b"]}, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        runner.execute(request(experiment, tmp_path / "r"))
+        execute(request(experiment, tmp_path / "r"))
     run = read_run(tmp_path / "r")
     assert sorted(len(samples) for samples in run.samples.values()) == [3, 4]
     assert run.end is not None
@@ -210,7 +212,7 @@ def test_a_failure_is_recorded_and_raised(tmp_path: Path) -> None:
         raise SystemFailure(f"{point}: gone")
 
     with pytest.raises(SystemFailure, match="a: gone"):
-        runner.execute(request(FakeExperiment({"g": ["a"]}, failing), tmp_path / "r"))
+        execute(request(FakeExperiment({"g": ["a"]}, failing), tmp_path / "r"))
     run = read_run(tmp_path / "r")
     assert run.end is not None
     assert (run.end.status, run.end.reason) == ("failed", "a: gone")
@@ -223,9 +225,9 @@ def test_a_resumed_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) 
         return 100_000
 
     with pytest.raises(KeyboardInterrupt):
-        runner.execute(request(FakeExperiment({"g": ["a", "b"]}, interrupted), tmp_path / "r"))
+        execute(request(FakeExperiment({"g": ["a", "b"]}, interrupted), tmp_path / "r"))
     second = FakeExperiment({"g": ["a", "b"]})
-    run = runner.execute(request(second, tmp_path / "r", resume=True))
+    run = execute(request(second, tmp_path / "r", resume=True))
     assert len(run.starts) == 2
     assert run.starts[1].resumed
     assert second.benches[0].visits[0][1] == 10
@@ -235,10 +237,10 @@ def test_a_resumed_run_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) 
 
 
 def test_a_run_of_another_machine_is_not_resumed(tmp_path: Path) -> None:
-    runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
+    execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
     other = request(FakeExperiment({"g": ["a"]}), tmp_path / "r", resume=True, machine_id="m2")
     with pytest.raises(RequestError, match=r"was measured on another machine \(Scripted CPU\)"):
-        runner.execute(other)
+        execute(other)
 
 
 def test_a_point_whose_work_became_another_is_not_resumed(tmp_path: Path) -> None:
@@ -252,10 +254,10 @@ def test_a_point_whose_work_became_another_is_not_resumed(tmp_path: Path) -> Non
                 ]
             return groups
 
-    runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
+    execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"))
     before = len(read_run(tmp_path / "r").samples["a"])
     with pytest.raises(RequestError, match=r"a was measured with different work before"):
-        runner.execute(request(Larger({"g": ["a"]}), tmp_path / "r", resume=True))
+        execute(request(Larger({"g": ["a"]}), tmp_path / "r", resume=True))
     assert len(read_run(tmp_path / "r").samples["a"]) == before
 
 
@@ -275,15 +277,15 @@ def test_samples_of_two_gpus_are_never_put_into_one_run(tmp_path: Path) -> None:
     class OnAnother(OnGpu):
         uuid = "GPU-2"
 
-    runner.execute(request(OnGpu({"g": ["a"]}), tmp_path / "r"))
-    runner.execute(request(OnGpu({"g": ["a"]}), tmp_path / "r", resume=True))
+    execute(request(OnGpu({"g": ["a"]}), tmp_path / "r"))
+    execute(request(OnGpu({"g": ["a"]}), tmp_path / "r", resume=True))
     with pytest.raises(RequestError, match=r"a was measured on another GPU \(H, GPU-1\)"):
-        runner.execute(request(OnAnother({"g": ["a"]}), tmp_path / "r", resume=True))
+        execute(request(OnAnother({"g": ["a"]}), tmp_path / "r", resume=True))
 
 
 def test_progress_never_goes_back(tmp_path: Path) -> None:
-    seen: list[runner.Progress] = []
-    runner.execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"), seen.append)
+    seen: list[Progress] = []
+    execute(request(FakeExperiment({"g": ["a"]}), tmp_path / "r"), seen.append)
     shares = [progress.done_share for progress in seen]
     assert shares == sorted(shares)
     assert {progress.phase for progress in seen} >= {"measuring", "validating"}
@@ -327,7 +329,7 @@ def _pair(name: str) -> list[Point]:
 
 def test_a_point_measured_with_another_gets_a_sample_of_each_of_its_visits(tmp_path: Path) -> None:
     experiment = PairExperiment({"g": ["a"]})
-    run = runner.execute(request(experiment, tmp_path / "r"))
+    run = execute(request(experiment, tmp_path / "r"))
     (bench,) = experiment.benches
     assert {point for point, _ in bench.visits} == {"a", "b"}
     assert len(run.samples["a"]) == len(run.samples["a/traffic"]) > 30
@@ -337,7 +339,7 @@ def test_a_point_measured_with_another_gets_a_sample_of_each_of_its_visits(tmp_p
 
 def test_points_that_a_bench_adds_are_declared_and_visited(tmp_path: Path) -> None:
     experiment = PairExperiment({"g": ["a"]})
-    run = runner.execute(request(experiment, tmp_path / "r"))
+    run = execute(request(experiment, tmp_path / "r"))
     (bench,) = experiment.benches
     assert isinstance(bench, PairBench)
     assert bench.requested[0] == 4
@@ -355,7 +357,7 @@ class ImpossibleExperiment(FakeExperiment):
 def test_a_survey_goes_on_without_what_the_machine_cannot_do(tmp_path: Path) -> None:
     requested = request(FakeExperiment({"g": ["a"]}), tmp_path / "r")
     both = [*requested.experiments, (ImpossibleExperiment({}), CommonParameters())]
-    run = runner.execute(msgspec.structs.replace(requested, experiments=both))
+    run = execute(msgspec.structs.replace(requested, experiments=both))
     (warning,) = run.warnings
     assert (warning.code, warning.experiment) == ("left-out", "impossible")
     assert "needs two CPUs" in warning.message
@@ -366,5 +368,5 @@ def test_what_the_machine_cannot_do_is_refused_when_it_was_all_that_was_asked(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(NotPossibleHere, match="needs two CPUs"):
-        runner.execute(request(ImpossibleExperiment({}), tmp_path / "r"))
+        execute(request(ImpossibleExperiment({}), tmp_path / "r"))
     assert not (tmp_path / "r").exists()

@@ -11,10 +11,12 @@ from tests.unit.runner.fakes import FakeExperiment, a_system
 
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 from memgauge.model.parameters import CommonParameters
-from memgauge.model.records import AnyRecord, Point, Simulated, SimulatedMachine, Warning
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
+from memgauge.model.records import AnyRecord, Point, Warning
 from memgauge.model.storage.run_file import read_run
 from memgauge.model.system import System
-from memgauge.runner import run as runner
+from memgauge.runner.request import Progress, Request
+from memgauge.runner.run import execute
 
 pytestmark = pytest.mark.usefixtures("no_native_core")
 
@@ -60,8 +62,8 @@ class Predicting(FakeExperiment):
         yield Warning(code="not-simulated", message="one more", experiment="fake")
 
 
-def request(experiment: FakeExperiment, directory: Path) -> runner.Request:
-    return runner.Request(
+def request(experiment: FakeExperiment, directory: Path) -> Request:
+    return Request(
         experiments=[(experiment, CommonParameters())],
         budget_s=5.0,
         precision=0.5,
@@ -71,8 +73,8 @@ def request(experiment: FakeExperiment, directory: Path) -> runner.Request:
 
 
 def test_every_point_of_every_group_is_simulated_and_the_rest_is_said(tmp_path: Path) -> None:
-    experiment, seen = Predicting(), list[runner.Progress]()
-    run = runner.execute(request(experiment, tmp_path / "r"), seen.append)
+    experiment, seen = Predicting(), list[Progress]()
+    run = execute(request(experiment, tmp_path / "r"), seen.append)
     assert experiment.requested == ["a", "b", "c"]
     assert {point: set(found) for point, found in run.simulated.items()} == {
         point: {"m"} for point in "abc"
@@ -86,7 +88,7 @@ def test_every_point_of_every_group_is_simulated_and_the_rest_is_said(tmp_path: 
 
 def test_ctrl_c_keeps_what_was_simulated(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        runner.execute(request(Predicting(stop_after=1), tmp_path / "r"))
+        execute(request(Predicting(stop_after=1), tmp_path / "r"))
     run = read_run(tmp_path / "r")
     assert set(run.simulated) == {"a"}
     assert all(run.samples[point] for point in "abc")

@@ -20,7 +20,8 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.tiers.figures import contests
 from memgauge.analysis.traffic.figures import DIRECTIONS, curves_of
 from memgauge.model.points.counted import CountedRequested
-from memgauge.model.records import Point, RunStart, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, RunStart
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.references.library import PREFIX, Reference

@@ -12,7 +12,7 @@ from memgauge.analysis.comparison.ratios import Pair
 from memgauge.analysis.machine.actual_memory import described
 from memgauge.analysis.section import Verdict
 from memgauge.model.points.memory import ROLES, AreaFacts, RequestedMemory
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.units import format_count
 
 OF_MEMORY = frozenset({*ROLES, "access"}).union(*(AreaFacts.keys(role) for role in ROLES))

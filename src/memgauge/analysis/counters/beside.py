@@ -15,7 +15,7 @@ from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Cell, Column, Table
 from memgauge.model.counting.events import Counter
 from memgauge.model.counting.readings import counted
-from memgauge.model.records import RegionReading
+from memgauge.model.record_kinds.counters import RegionReading
 
 JOULES, BYTES = "J", "B"
 TO_PICO, TO_GIGA = 1e12, 1e-9

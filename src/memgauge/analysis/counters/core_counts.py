@@ -19,7 +19,8 @@ from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.counting.events import Counter
 from memgauge.model.counting.readings import counted
 from memgauge.model.cpulist import parse_cpu_list
-from memgauge.model.records import CounterSet, Point, Sample
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import Point, Sample
 from memgauge.model.system import System
 
 L3_ACCESSES, L3_MISSES = "perf:amd_l3/l3_cache_accesses/", "perf:amd_l3/l3_misses/"

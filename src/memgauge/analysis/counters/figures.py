@@ -17,7 +17,8 @@ from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, added_up, gpu_traffic
 from memgauge.model.counting.readings import Counted, counted
 from memgauge.model.points.counted import CountedActual, CountedRequested
-from memgauge.model.records import Point, RegionReading, Sample
+from memgauge.model.record_kinds.counters import RegionReading
+from memgauge.model.records import Point, Sample
 from memgauge.model.units import format_count
 
 PAGED = 0.01

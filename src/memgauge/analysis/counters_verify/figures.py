@@ -14,7 +14,8 @@ from memgauge.model.counting.events import Counter, Quantity
 from memgauge.model.counting.readings import counted
 from memgauge.model.loads import COPY, READ
 from memgauge.model.points.counters_verify import VerifyActual, VerifyRequested
-from memgauge.model.records import CounterSet, Point, RegionReading, Sample
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
 
 

@@ -12,7 +12,7 @@ from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need_of
 from memgauge.analysis.diagnose.on_curve import OnCurve
-from memgauge.analysis.diagnose.process import Process
+from memgauge.analysis.diagnose.process import RunningProcess
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures, scaled
@@ -132,7 +132,7 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """In which `time` is taken; None: in all of the program."""
     metric_better: Literal["more", "less"] = "less"
     """Of `time`. Slowdowns are of its inverse where more is better."""
-    process: Process | None = None
+    process: RunningProcess | None = None
     """None: a command was started."""
     verdict: Kind
     why: str

@@ -15,7 +15,7 @@ from memgauge.analysis.diagnose.memory_seen import (
     without_effect,
 )
 from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
-from memgauge.analysis.diagnose.process import Process, process_of
+from memgauge.analysis.diagnose.process import RunningProcess, process_of
 from memgauge.analysis.diagnose.shares import share, slowdown
 from memgauge.analysis.diagnose.traffic import (
     Traffic,
@@ -102,7 +102,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Of one run beside arithmetic, or as it is: seconds, or what was printed."""
     is_rate: bool
     """Whether more of what was printed is faster."""
-    process: Process | None = None
+    process: RunningProcess | None = None
     """None: the program is a command that was started."""
     reference_values: dict[str, tuple[float, float]]
     """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""

@@ -11,7 +11,7 @@ from memgauge.analysis.figures.resident_peak import Peak, peak
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Cell, Column, Table, Verdict
 from memgauge.model.points.diagnose import AS_IT_IS, COMPUTE, PROGRAM, DiagnoseRequested
-from memgauge.model.records import RunUse
+from memgauge.model.record_kinds.programs import RunUse
 from memgauge.model.run import Run
 
 MUCH_DELAY = 0.1

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from memgauge.model.cpulist import parse_cpu_list
-from memgauge.model.records import ProgramMemory
+from memgauge.model.record_kinds.programs import ProgramMemory
 from memgauge.model.units import format_bytes
 
 ALIKE = 0.05

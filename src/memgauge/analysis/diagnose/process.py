@@ -8,10 +8,11 @@ import msgspec
 
 from memgauge.model.cpulist import format_cpu_list, parse_cpu_list
 from memgauge.model.points.diagnose import PROGRAM, DiagnoseActual, DiagnoseRequested
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 
 
-class Process(msgspec.Struct, frozen=True, kw_only=True):
+class RunningProcess(msgspec.Struct, frozen=True, kw_only=True):
     """A process that ran already, and was neither started nor moved."""
 
     pid: int
@@ -24,7 +25,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the references ran on a CPU that it may not use."""
 
 
-def process_of(points: Sequence[Point], parameters: Mapping[str, Scalar]) -> Process | None:
+def process_of(points: Sequence[Point], parameters: Mapping[str, Scalar]) -> RunningProcess | None:
     """What a diagnosis tells of its process; None: it started a command.
 
     Args:
@@ -40,7 +41,7 @@ def process_of(points: Sequence[Point], parameters: Mapping[str, Scalar]) -> Pro
         return None
     used = _cpus(one.cpus)
     references = {cpu for subject, fact in facts if subject != PROGRAM for cpu in _cpus(fact.cpus)}
-    return Process(
+    return RunningProcess(
         pid=one.pid,
         name=one.process,
         metric_command=str(parameters.get("metric_command") or ""),

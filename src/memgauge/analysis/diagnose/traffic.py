@@ -18,7 +18,8 @@ from memgauge.model.points.diagnose import (
     DiagnoseActual,
     DiagnoseRequested,
 )
-from memgauge.model.records import Point, RegionReading, Sample
+from memgauge.model.record_kinds.counters import RegionReading
+from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
 from memgauge.model.simulated_program import TrafficPlace
 

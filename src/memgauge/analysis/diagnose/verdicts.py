@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
 from memgauge.analysis.diagnose.need_words import need_verdicts
-from memgauge.analysis.diagnose.process import Process
+from memgauge.analysis.diagnose.process import RunningProcess
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
 from memgauge.analysis.diagnose.traffic_section import traffic_verdicts
 from memgauge.analysis.section import Level, Verdict
@@ -47,7 +47,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
         yield from _of_process(process)
 
 
-def _of_process(process: Process) -> Iterator[Verdict]:
+def _of_process(process: RunningProcess) -> Iterator[Verdict]:
     """What a process that runs on leaves open."""
     if process.shared_cpus:
         yield Verdict(

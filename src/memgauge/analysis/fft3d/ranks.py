@@ -15,7 +15,7 @@ from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.cpulist import parse_cpu_list
 from memgauge.model.grid import grid_of
 from memgauge.model.points.fft3d import JobRequested
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run
 
 

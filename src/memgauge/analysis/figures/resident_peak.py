@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.model.records import Usage
+from memgauge.model.record_kinds.programs import Usage
 
 NEAR = 1.1
 """Times the floor, or the floor over so much: a peak in between may be that of memgauge's copy."""

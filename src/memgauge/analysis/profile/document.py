@@ -17,7 +17,7 @@ from memgauge.analysis.profile.totals import Total
 from memgauge.analysis.profile.totals_tables import Marked, marked_of, whole_of
 from memgauge.analysis.profile.usage import Beside, beside_of, peak_of
 from memgauge.model.counting.calibration import calibrations_of
-from memgauge.model.records import Process, Region
+from memgauge.model.record_kinds.programs import Process, Region
 from memgauge.model.run import Run
 
 

@@ -12,7 +12,7 @@ from memgauge.analysis.profile.duplicate_tracks import named
 from memgauge.analysis.profile.rates import ordered_blocks
 from memgauge.analysis.profile.tracks import Track, tracks_of
 from memgauge.model.errors import RunFileError
-from memgauge.model.records import Lane
+from memgauge.model.record_kinds.counters import Lane
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import BEGIN, END, LaneReader
 

@@ -8,7 +8,7 @@ from memgauge.analysis.profile.duplicate_tracks import named
 from memgauge.analysis.profile.tracks import Track, tracks_of
 from memgauge.model.counting.events import Counter
 from memgauge.model.counting.readings import Raw, counted
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 
 
 class Level(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from memgauge.analysis.profile.totals import OF_CORES, ratio_unit
 from memgauge.analysis.section import Cell, Column, Table
-from memgauge.model.records import CountedByThread, Process, ThreadUse
+from memgauge.model.record_kinds.programs import CountedByThread, Process, ThreadUse
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 from memgauge.model.units import format_count

@@ -22,7 +22,7 @@ from memgauge.analysis.profile.process_lifetime import Life, is_own, life_of, wi
 from memgauge.analysis.profile.rates import Stretch, stretches
 from memgauge.analysis.profile.tracks import Track
 from memgauge.analysis.profile.windows import Window, Windows, rule_of
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run
 
 MOST_BINS = 2000

@@ -22,7 +22,7 @@ from memgauge.analysis.profile.totals import (
 )
 from memgauge.analysis.profile.usage import Beside, beside_of, peak_of, usage_of
 from memgauge.analysis.section import Cell, Column, Table
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 

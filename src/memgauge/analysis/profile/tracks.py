@@ -15,7 +15,7 @@ import msgspec
 
 from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.counting.events import MEMORY_TRAFFIC, Basis, Counter, Domain, Quantity
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 from memgauge.model.text import plain
 
 _LABELS: dict[str, str] = {

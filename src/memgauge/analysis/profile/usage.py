@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from memgauge.analysis.figures.resident_peak import Peak, peak
-from memgauge.model.records import Environment, Usage
+from memgauge.model.record_kinds.programs import Usage
+from memgauge.model.records import Environment
 from memgauge.model.run import Run
 
 

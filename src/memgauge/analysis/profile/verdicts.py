@@ -14,7 +14,7 @@ from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.profile.tracks import Track
 from memgauge.analysis.profile.usage import peak_of, usage_of
 from memgauge.analysis.section import Verdict
-from memgauge.model.records import Process
+from memgauge.model.record_kinds.programs import Process
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 from memgauge.model.units import format_bytes, format_count, format_duration

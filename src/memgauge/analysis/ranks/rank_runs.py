@@ -10,7 +10,8 @@ import msgspec
 from memgauge.analysis.section import Verdict
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import MemgaugeError
-from memgauge.model.records import NOT_WATCHED, Process, RankPlace
+from memgauge.model.record_kinds.programs import Process
+from memgauge.model.records import NOT_WATCHED, RankPlace
 from memgauge.model.run import Run
 from memgauge.model.storage.profile_job import rank_directory
 from memgauge.model.storage.run_file import read_run

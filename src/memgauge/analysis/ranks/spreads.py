@@ -17,7 +17,7 @@ from memgauge.analysis.profile.phases import roles_of
 from memgauge.analysis.profile.process_lifetime import is_own
 from memgauge.analysis.profile.timeline import Timeline, Traced
 from memgauge.analysis.ranks.job import Job
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.text import plain
 
 MOST_REGIONS = 100

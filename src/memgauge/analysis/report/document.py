@@ -44,7 +44,8 @@ from memgauge.analysis.transfers.document import (
 from memgauge.analysis.workingset.claims import Status
 from memgauge.analysis.workingset.section import find
 from memgauge.model.counting.events import EventVerdict
-from memgauge.model.records import Point, Scalar, Validation, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Validation, Warning
 from memgauge.model.run import Run
 from memgauge.model.system import System
 

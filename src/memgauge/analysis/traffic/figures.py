@@ -29,7 +29,8 @@ from memgauge.analysis.traffic.measured import MEASURED, Flow, Measured, is_meas
 from memgauge.model.cache_machine import THIS, CacheMachine, with_cores
 from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.points.traffic import TrafficActual, TrafficRequested
-from memgauge.model.records import Point, Simulated
+from memgauge.model.record_kinds.simulated import Simulated
+from memgauge.model.records import Point
 from memgauge.model.text import plain
 from memgauge.model.units import format_count
 

@@ -21,7 +21,8 @@ from memgauge.experiments.shared.base import Bench
 from memgauge.experiments.shared.counted import TeamCounters, Worker
 from memgauge.experiments.shared.native import to_sample, to_validation
 from memgauge.model.counting.events import Event
-from memgauge.model.records import CounterSet, Point, Sample, Validation
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import Point, Sample, Validation
 
 STEP_BYTES = 1 << 20
 """What a thread or a GPU issues is a multiple of this."""

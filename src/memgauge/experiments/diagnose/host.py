@@ -60,7 +60,8 @@ from memgauge.model.points.diagnose import (
     DiagnoseRequested,
     point_name,
 )
-from memgauge.model.records import AnyRecord, Point, Sample, Scalar, ThreadSample
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.programs.memory_seen import Viewpoint

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from memgauge.model.records import AnyRecord, Simulated, SimulatedLevel, SimulatedMachine, Warning
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedLevel, SimulatedMachine
+from memgauge.model.records import AnyRecord, Warning
 from memgauge.model.simulated_program import SimulatedProgram
 from memgauge.system.programs.ending import end_tree
 from memgauge.system.programs.interpreter import isolated

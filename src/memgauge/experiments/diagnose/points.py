@@ -24,7 +24,8 @@ from memgauge.model.points.diagnose import (
     DiagnoseRequested,
     point_name,
 )
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 
 
 class Diagnosed(msgspec.Struct, frozen=True, kw_only=True):

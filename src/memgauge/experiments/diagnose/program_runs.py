@@ -19,7 +19,7 @@ from memgauge.experiments.diagnose.region_time import RegionTime
 from memgauge.experiments.diagnose.run_use import UseOfRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
-from memgauge.model.records import ProgramMemory, RunUse
+from memgauge.model.record_kinds.programs import ProgramMemory, RunUse
 from memgauge.model.text import quoted
 from memgauge.system.environment.clock import stamp_clock
 from memgauge.system.memory.policy import inherited

@@ -20,7 +20,8 @@ from memgauge.experiments.shared.rings import (
     MEMORY_WARM_HOPS,
 )
 from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY
-from memgauge.model.records import Sample, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Sample
 
 LATENCY_HOPS = 100_000
 CACHED_HOPS = 400_000

@@ -12,7 +12,7 @@ from memgauge.counters.host import Host, this_host
 from memgauge.counters.opening import OpenCounters, opened
 from memgauge.model.counting.events import Event
 from memgauge.model.errors import CounterRefused
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 
 NAME = "diagnose-traffic"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memgauge.counters.opening import OpenCounters
 from memgauge.experiments.shared.counted import to_reading
-from memgauge.model.records import RunUse
+from memgauge.model.record_kinds.programs import RunUse
 from memgauge.system.programs.program import Program
 from memgauge.system.tree import Tree, whole_number
 

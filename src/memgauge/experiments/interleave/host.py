@@ -40,7 +40,8 @@ from memgauge.experiments.shared.base import Bench, Experiment, Values
 from memgauge.experiments.shared.native import backing_facts, to_sample, to_validation
 from memgauge.model.interleave_weights import Weights, placement
 from memgauge.model.points.interleave import InterleaveActual, shares_text
-from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
 

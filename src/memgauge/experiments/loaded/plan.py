@@ -22,7 +22,8 @@ from memgauge.experiments.shared.rings import SLICE_HOPS, memory_footprint
 from memgauge.experiments.shared.traffic_sizes import TrafficSizes, size_warnings, traffic_sizes
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.points.loaded import LoadedActual, LoadedRequested
-from memgauge.model.records import Point, Sample, Scalar, ThreadSample, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Sample, ThreadSample, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
 from memgauge.system.topology.placement import Touching

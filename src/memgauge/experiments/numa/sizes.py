@@ -9,7 +9,7 @@ import msgspec
 from memgauge.experiments.numa.parameters import CpuNode, NumaParameters
 from memgauge.experiments.shared.rings import BLOCK_BYTES, memory_footprint
 from memgauge.model.points.numa import NumaActual
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.system import System
 from memgauge.system.topology.placement import cached_bytes, hides_caches
 

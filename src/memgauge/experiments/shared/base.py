@@ -15,7 +15,8 @@ import msgspec
 
 from memgauge.experiments.shared.importance import Importance, Part, Setup, Work
 from memgauge.model.memory import MemoryPlacement
-from memgauge.model.records import AnyRecord, CounterSet, Point, Sample, Validation, Warning
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import AnyRecord, Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.reservation import PagesWanted
 from memgauge.system.memory.sources import ORDINARY, Memories

@@ -17,7 +17,7 @@ from memgauge.experiments.shared.counted import TeamCounters, team_counters
 from memgauge.model.counting.event_names import AUTOMATIC, NONE, events_option
 from memgauge.model.counting.events import Counter, Event
 from memgauge.model.errors import CounterRefused, UnknownEvent
-from memgauge.model.records import CounterSet, RegionReading
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
 
 EVENTS = (
     "perf:llc-loads",

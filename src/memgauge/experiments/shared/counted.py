@@ -15,7 +15,7 @@ from memgauge.counters.opening import OpenCounters, opened
 from memgauge.model.counting.event_names import AUTOMATIC, NONE
 from memgauge.model.counting.events import Event
 from memgauge.model.errors import CounterRefused
-from memgauge.model.records import CounterSet, RegionReading
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
 
 Opened = TypeVar("Opened")
 

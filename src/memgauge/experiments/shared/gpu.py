@@ -17,7 +17,7 @@ from memgauge.system.gpu.driver import gpu_driver
 
 if TYPE_CHECKING:
     from memgauge import _core
-    from memgauge.model.records import Scalar
+    from memgauge.model.record_kinds.fields import Scalar
 
 BY_EVENTS = "device events"
 """How most are timed: the device stamps the begin and the end of each launch."""

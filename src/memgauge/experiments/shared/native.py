@@ -6,15 +6,8 @@ from collections.abc import Sequence
 
 from memgauge import _core
 from memgauge.model.points.shared import Backing
-from memgauge.model.records import (
-    ArrayCheck,
-    Point,
-    Sample,
-    Scalar,
-    ThreadSample,
-    Validation,
-    Warning,
-)
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import ArrayCheck, Point, Sample, ThreadSample, Validation, Warning
 
 
 def to_sample(

@@ -16,7 +16,8 @@ from memgauge import _core
 from memgauge.model.errors import RequestError
 from memgauge.model.option import choices_option
 from memgauge.model.points.shared import TrafficMemory, TrafficMix
-from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Warning
 
 STORES = ("temporal", "non-temporal")
 ORDERS = ("sequential", "random")

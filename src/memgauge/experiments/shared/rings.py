@@ -13,7 +13,8 @@ from memgauge.experiments.shared.base import Bench
 from memgauge.experiments.shared.importance import Work
 from memgauge.experiments.shared.native import backing_facts, to_sample
 from memgauge.model.parameters import OneThreadParameters
-from memgauge.model.records import Point, Sample, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Sample
 from memgauge.model.system import Cache, System
 from memgauge.system.topology.placement import LINE_BYTES, caches_of, cpus_for
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import msgspec
 
 from memgauge.model.points.shared import TrafficMemory
-from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.topology.placement import cached_bytes, hides_caches
 

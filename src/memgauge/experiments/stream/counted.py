@@ -29,7 +29,9 @@ from memgauge.experiments.stream.kernels import Spec
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.model.counting.event_names import NONE
 from memgauge.model.points.counted import CountedActual
-from memgauge.model.records import CounterSet, Sample, Scalar
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Sample
 
 REGION_S = 0.05
 """What a region lasts at least: reading counters takes well under a thousandth of it."""

@@ -14,7 +14,8 @@ from memgauge.experiments.stream.counted import traffic_facts
 from memgauge.experiments.stream.kernels import Role, Spec, StreamKernel
 from memgauge.experiments.stream.parameters import StreamParameters
 from memgauge.model.points.stream import StreamActual, StreamRequested
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 
 ESSENTIAL_TUNED = ("copy", "triad", "read", "write")
 ESSENTIAL_STANDARD = ("copy", "triad")

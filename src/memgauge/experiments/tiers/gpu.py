@@ -47,7 +47,8 @@ from memgauge.experiments.tiers.team import PreparedTeam, prepared_team
 from memgauge.experiments.transfers.place import looked_at
 from memgauge.model.points.tiers import TiersActual
 from memgauge.model.points.tiers_transfers import TiersTransfersRequested
-from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories

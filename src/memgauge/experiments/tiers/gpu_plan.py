@@ -19,7 +19,8 @@ from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.points.tiers import TiersActual
 from memgauge.model.points.tiers_transfers import TiersTransfersRequested
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 from memgauge.model.system import System
 
 MIB = 1 << 20

@@ -29,7 +29,8 @@ from memgauge.experiments.tiers.workloads import (
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.points.tiers import TiersActual, TiersRequested
-from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_count
 

@@ -22,7 +22,8 @@ from memgauge.experiments.tiers.workloads import (
 )
 from memgauge.model.points.shared import Backing
 from memgauge.model.points.tiers import TiersActual
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 
 PASS_NS = 10e6
 """Least duration of a sampling pass: some twenty iterations of one thread. In much more time there

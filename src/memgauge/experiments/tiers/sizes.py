@@ -11,7 +11,8 @@ from memgauge.experiments.shared.rings import BLOCK_BYTES, memory_footprint
 from memgauge.experiments.tiers.parameters import TiersParameters
 from memgauge.model.memory import MemoryPlacement
 from memgauge.model.points.tiers import TiersActual
-from memgauge.model.records import Point, Scalar, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Warning
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
 from memgauge.system.limits.room import Room, room

@@ -14,7 +14,7 @@ from memgauge.experiments.tiers.parameters import TiersParameters
 from memgauge.experiments.tiers.sides import Side
 from memgauge.model.errors import RequestError
 from memgauge.model.points.tiers import TiersActual, TiersWork
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 
 GroupName = Literal["a", "b"]
 GROUPS: tuple[GroupName, ...] = ("a", "b")

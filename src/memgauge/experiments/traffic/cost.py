@@ -19,7 +19,8 @@ from memgauge.experiments.traffic.cold import LEAST_REGIONS, region_for, regions
 from memgauge.experiments.traffic.memory import MeasuredSize, TrafficGroup
 from memgauge.experiments.traffic.parameters import TrafficParameters
 from memgauge.model.points.traffic import TrafficActual
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 from memgauge.model.units import format_duration
 
 TRIAL_S = 0.01

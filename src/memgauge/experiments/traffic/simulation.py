@@ -21,14 +21,8 @@ from memgauge.experiments.traffic.machines import MachinePart
 from memgauge.model.cache_machine import CacheMachine, machine_name
 from memgauge.model.errors import RequestError
 from memgauge.model.points.traffic import TrafficRequested
-from memgauge.model.records import (
-    AnyRecord,
-    Point,
-    Simulated,
-    SimulatedLevel,
-    SimulatedMachine,
-    Warning,
-)
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedLevel, SimulatedMachine
+from memgauge.model.records import AnyRecord, Point, Warning
 from memgauge.model.units import format_duration, format_long
 
 STAGGER_BYTES = 17 * 128

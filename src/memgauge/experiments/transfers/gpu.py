@@ -44,7 +44,8 @@ from memgauge.experiments.transfers.sizes import transfer_sizes
 from memgauge.model.errors import NotPossibleHere
 from memgauge.model.memory import on_gpu
 from memgauge.model.points.transfers import TransfersActual
-from memgauge.model.records import Point, Sample, Scalar, Validation, Warning
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.gpu.driver import gpu_driver, opened_gpu
 from memgauge.system.memory.sources import ORDINARY, Memories

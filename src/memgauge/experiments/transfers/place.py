@@ -10,7 +10,7 @@ from memgauge.system.tree import Tree
 
 if TYPE_CHECKING:
     from memgauge import _core
-    from memgauge.model.records import Scalar
+    from memgauge.model.record_kinds.fields import Scalar
 
 AWAKE_BYTES = 256 << 20
 """Transferred while the link is looked at: GPUs slow it down when they are idle."""

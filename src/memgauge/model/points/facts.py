@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 import msgspec
 
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 

@@ -8,7 +8,7 @@ from typing import Self
 from memgauge.model.errors import RequestError
 from memgauge.model.memory import MemoryPlacement, parse_placement
 from memgauge.model.points.facts import Facts
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 
 ROLES = {"memory": "", "source": "source_", "destination": "destination_"}
 """What a point requests memory as, and what the names of the facts of that memory begin with."""

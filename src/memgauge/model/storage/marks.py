@@ -13,7 +13,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from memgauge.model.records import Region, Warning
+from memgauge.model.record_kinds.programs import Region
+from memgauge.model.records import Warning
 from memgauge.model.text import plain
 
 MARKS_NAME = "marks.txt"

@@ -13,7 +13,7 @@ from typing import Annotated
 import msgspec
 
 from memgauge.model.errors import RunFileError
-from memgauge.model.records import Count
+from memgauge.model.record_kinds.fields import Count
 from memgauge.model.storage.codec import UNREADABLE
 from memgauge.model.storage.files import read_file
 from memgauge.model.text import shortened, shown

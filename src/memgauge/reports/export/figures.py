@@ -13,7 +13,8 @@ from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 from memgauge.model.run import Run
 from memgauge.reports.export.settings import setting_columns, settings_of
 

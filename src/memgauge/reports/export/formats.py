@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.run import Run
 from memgauge.model.text import plain
 from memgauge.reports.export.frames import frame_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memgauge.model.errors import RequestError
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 from memgauge.reports.charts.package_trial import require_parquet
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 from memgauge.model.run import Run
 
 

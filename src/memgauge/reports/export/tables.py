@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from memgauge.analysis.figures.run import figures_of
-from memgauge.model.records import OtherThreads, Point, Sample, Scalar, Simulated, ThreadSample
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.record_kinds.simulated import Simulated
+from memgauge.model.records import OtherThreads, Point, Sample, ThreadSample
 from memgauge.model.run import Run
 from memgauge.reports.export.figures import COLUMNS as FIGURES
 from memgauge.reports.export.figures import figure_rows

@@ -20,7 +20,7 @@ import msgspec
 from memgauge.model.counting.calibration import calibration_marks
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.errors import RequestError, RunFileError
-from memgauge.model.records import CounterSet, Lane
+from memgauge.model.record_kinds.counters import CounterSet, Lane
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import BEGIN, END, FIRST_SLOT, Block, LaneReader
 from memgauge.reports.charts.package_trial import require_parquet

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from memgauge.model.records import ProgramMemory
+from memgauge.model.record_kinds.programs import ProgramMemory
 from memgauge.system.programs.program import tree_of
 from memgauge.system.tree import ROOT, Tree, whole_number
 

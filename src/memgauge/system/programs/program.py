@@ -20,7 +20,7 @@ from memgauge.model.errors import (
     RequestError,
     SystemFailure,
 )
-from memgauge.model.records import Usage
+from memgauge.model.record_kinds.programs import Usage
 from memgauge.model.text import quoted
 from memgauge.system.native import load_core
 from memgauge.system.tree import ROOT, Tree, whole_number

@@ -11,7 +11,8 @@ from tests.unit.analysis.runs import start
 from memgauge.analysis.comparison.figures import Comparable, of_reference, of_run
 from memgauge.analysis.figures.run import figures_of
 from memgauge.model.counting.events import Basis
-from memgauge.model.records import AnyRecord, CounterSet, RegionReading, Sample, ThreadSample
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Sample, ThreadSample
 from memgauge.model.run import run_of
 from memgauge.references.library import load
 

@@ -4,7 +4,7 @@ from memgauge.analysis.comparison.ratios import compare_two
 from memgauge.analysis.comparison.verdicts import pair_verdicts
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 
 
 def source(name: str, **facts: Scalar) -> Source:

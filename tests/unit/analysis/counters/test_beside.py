@@ -12,15 +12,8 @@ from tests.unit.analysis.runs import start
 from memgauge.analysis.counters.beside import tables
 from memgauge.analysis.counters.figures import counts_of
 from memgauge.analysis.figures.run import figures_of
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    Point,
-    RegionReading,
-    RunEnd,
-    Sample,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
 from memgauge.model.run import run_of
 
 SECOND = 1_000_000_000

@@ -10,7 +10,8 @@ from memgauge.analysis.counters import core_counts
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.section import Column
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import AnyRecord, CounterSet, RegionReading, Sample
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Sample
 from memgauge.model.run import run_of
 
 ACCESSES = 1000

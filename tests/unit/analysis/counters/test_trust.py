@@ -11,7 +11,8 @@ from memgauge.analysis.counters_verify.messages import trust_in, verdict_text
 from memgauge.analysis.profile.tracks import tracks_of
 from memgauge.analysis.report.run import analyse_run
 from memgauge.model.counting.events import EventVerdict, Quantity, VerdictWord
-from memgauge.model.records import AnyRecord, CounterSet, Point
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import Run, run_of
 
 READ: Quantity = "read_bytes"

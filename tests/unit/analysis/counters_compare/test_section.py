@@ -12,7 +12,8 @@ from memgauge.analysis.counters_compare.document import route_figures
 from memgauge.analysis.counters_compare.section import analyse, rows_of
 from memgauge.analysis.figures.run import figures_of
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import AnyRecord, CounterSet, Point, RegionReading, RunStart, Sample
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Point, RunStart, Sample
 from memgauge.model.run import Run, run_of
 
 Values = list[int | None]

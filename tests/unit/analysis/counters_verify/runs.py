@@ -9,15 +9,8 @@ import msgspec
 from tests.unit.analysis.runs import start, system
 
 from memgauge.model.counting.events import Counter, Quantity
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    Point,
-    RegionReading,
-    RunEnd,
-    Sample,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
 from memgauge.model.run import Run, run_of
 from memgauge.model.system import Cpu, Node, System
 

@@ -12,15 +12,9 @@ from memgauge.analysis.counters_verify.section import event_verdicts
 from memgauge.analysis.report.document import json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import (
-    LARGEST_INTEGER,
-    AnyRecord,
-    CounterSet,
-    Point,
-    RegionReading,
-    RunStart,
-    Sample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.record_kinds.fields import LARGEST_INTEGER
+from memgauge.model.records import AnyRecord, Point, RunStart, Sample
 from memgauge.model.run import Run, run_of
 from memgauge.reports.terminal.report import render
 

@@ -11,15 +11,8 @@ from tests.unit.analysis.runs import start
 from memgauge.analysis.counters_verify.section import analyse, event_verdicts
 from memgauge.analysis.figures.run import figures_of
 from memgauge.model.counting.events import Counter, EventVerdict, Quantity
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    Point,
-    RegionReading,
-    RunEnd,
-    Sample,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
 from memgauge.model.run import Run, run_of
 
 MIB = 1 << 20

@@ -24,7 +24,8 @@ from memgauge.analysis.report.document import json_document
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import LEAST_ROUNDS, paired
 from memgauge.model.counting.events import EventVerdict, Quantity
-from memgauge.model.records import Point, RegionReading, Sample
+from memgauge.model.record_kinds.counters import RegionReading
+from memgauge.model.records import Point, Sample
 from memgauge.model.run import run_of
 
 READ: Quantity = "read_bytes"

@@ -11,16 +11,9 @@ from tests.unit.analysis.runs import start
 
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, PROGRAM
-from memgauge.model.records import (
-    AnyRecord,
-    Point,
-    ProgramMemory,
-    RunEnd,
-    RunUse,
-    Sample,
-    Scalar,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.record_kinds.programs import ProgramMemory, RunUse
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
 from memgauge.model.run import run_of
 
 NEAR: Mapping[str, tuple[float, float, float]] = {

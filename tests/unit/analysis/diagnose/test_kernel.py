@@ -10,7 +10,8 @@ from tests.unit.analysis.diagnose.programs import diagnosed, with_uses
 from memgauge.analysis.diagnose.document import diagnosis_figures
 from memgauge.analysis.diagnose.kernel import kernel_table, kernel_use, kernel_verdicts
 from memgauge.analysis.figures.run import Figures, figures_of
-from memgauge.model.records import Environment, RunUse, Usage
+from memgauge.model.record_kinds.programs import RunUse, Usage
+from memgauge.model.records import Environment
 from memgauge.model.run import run_of
 
 MB = 1_000_000

@@ -15,7 +15,8 @@ from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.report.run import report_of
 from memgauge.analysis.report.verdicts import run_verdicts
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.records import Environment, ProgramMemory
+from memgauge.model.record_kinds.programs import ProgramMemory
+from memgauge.model.records import Environment
 from memgauge.model.run import run_of
 
 MIB = 1 << 20

@@ -14,16 +14,10 @@ from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.report.run import report_of
 from memgauge.machines.this import this_machine
 from memgauge.model.counting.events import Counter, Quantity
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    CurvePoint,
-    MeasuredCurve,
-    RegionReading,
-    RunUse,
-    Simulated,
-    SimulatedMachine,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.record_kinds.programs import RunUse
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
+from memgauge.model.records import AnyRecord, CurvePoint, MeasuredCurve
 from memgauge.model.run import run_of
 from memgauge.model.simulated_program import TrafficPlace
 

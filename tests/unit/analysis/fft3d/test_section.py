@@ -19,16 +19,9 @@ from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Report
 from memgauge.analysis.statistics.intervals import sustained
 from memgauge.model.grid import Grid
-from memgauge.model.records import (
-    NOT_WATCHED,
-    AnyRecord,
-    ArrayCheck,
-    Region,
-    RunEnd,
-    Scalar,
-    Validation,
-    Warning,
-)
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.record_kinds.programs import Region
+from memgauge.model.records import NOT_WATCHED, AnyRecord, ArrayCheck, RunEnd, Validation, Warning
 from memgauge.model.run import Run
 from memgauge.model.storage.run_file import read_run
 from memgauge.reports.html.page import render as html

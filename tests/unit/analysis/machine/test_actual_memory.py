@@ -6,7 +6,8 @@ from tests.unit.model.build import triad
 from memgauge.analysis.machine.actual_memory import described, memory_verdicts
 from memgauge.analysis.section import Verdict
 from memgauge.model.points.memory import AreaFacts
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 from memgauge.model.system import Tier
 
 

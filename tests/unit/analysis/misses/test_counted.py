@@ -21,7 +21,8 @@ from memgauge.analysis.report.document import json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import AnyRecord, CounterSet, RegionReading
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord
 from memgauge.model.run import run_of
 from memgauge.reports.terminal.report import render
 

@@ -10,7 +10,8 @@ from tests.unit.analysis.runs import start
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.pages.section import analyse
 from memgauge.analysis.section import Chart
-from memgauge.model.records import AnyRecord, CounterSet, RegionReading, Sample
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Sample
 from memgauge.model.run import run_of
 
 MISSED = {

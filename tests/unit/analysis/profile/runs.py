@@ -10,7 +10,9 @@ from tests.unit.model import build
 from tests.unit.model.storage.lanes import Sample, write_lane
 
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import AnyRecord, CounterSet, Lane, Process, Region, RunEnd, Warning
+from memgauge.model.record_kinds.counters import CounterSet, Lane
+from memgauge.model.record_kinds.programs import Process, Region
+from memgauge.model.records import AnyRecord, RunEnd, Warning
 from memgauge.model.run import Run, run_of
 
 MS = 1_000_000

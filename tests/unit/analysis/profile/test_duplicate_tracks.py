@@ -12,7 +12,7 @@ from memgauge.analysis.profile.phases import phases_of, roles_of
 from memgauge.analysis.profile.timeline import Timeline, timeline_of
 from memgauge.analysis.profile.verdicts import verdicts_of
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 from memgauge.model.run import Run
 
 SECOND = 100

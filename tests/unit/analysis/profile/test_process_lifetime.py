@@ -9,7 +9,7 @@ from tests.unit.model.storage.lanes import Sample
 
 from memgauge.analysis.profile.timeline import Timeline, Traced, timeline_of
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import Process
+from memgauge.model.record_kinds.programs import Process
 
 HELD, OWN = 8_000_000, 3_000_000
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.analysis.profile.runs import MS, Made, S, cpu_time, every, profile, ran, sampled
 
 from memgauge.analysis.profile.threads_tables import counted_table, value_of
-from memgauge.model.records import CountedByThread, Process, ThreadCount, ThreadUse
+from memgauge.model.record_kinds.programs import CountedByThread, Process, ThreadCount, ThreadUse
 from memgauge.model.run import Run
 
 EVENTS = [

@@ -32,7 +32,8 @@ from memgauge.analysis.profile.timeline import Timeline, timeline_of
 from memgauge.analysis.profile.tracks import Track, distinct, tracks_of
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.counting.readings import counted
-from memgauge.model.records import CounterSet, Region
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_file import LaneReader
 

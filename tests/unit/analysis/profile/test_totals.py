@@ -34,7 +34,8 @@ from memgauge.analysis.profile.usage import beside_of, peak_of
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Table
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import Environment, Region, ThreadUse, Usage
+from memgauge.model.record_kinds.programs import Region, ThreadUse, Usage
+from memgauge.model.records import Environment
 from memgauge.model.run import Run, run_of
 
 SPANS = st.lists(

@@ -9,7 +9,8 @@ import msgspec
 from tests.unit.analysis.profile.runs import Made, S, profile
 from tests.unit.model import build
 
-from memgauge.model.records import AnyRecord, Process, RankPlace, Region, RunStart, Warning
+from memgauge.model.record_kinds.programs import Process, Region
+from memgauge.model.records import AnyRecord, RankPlace, RunStart, Warning
 from memgauge.model.storage.profile_job import JOB_NAME, JOB_VERSION, JobManifest, rank_directory
 from memgauge.model.system import Cpu, System
 

@@ -22,7 +22,8 @@ from memgauge.analysis.ranks.spreads import region_spreads, seconds_in, spread_o
 from memgauge.analysis.schema import ranks_schema
 from memgauge.analysis.section import Report
 from memgauge.model.counting.events import Counter
-from memgauge.model.records import NOT_WATCHED, Region, Warning
+from memgauge.model.record_kinds.programs import Region
+from memgauge.model.records import NOT_WATCHED, Warning
 from memgauge.model.storage.profile_job import JobManifest
 from memgauge.model.storage.schema import schema_text
 from memgauge.reports.html import page as html

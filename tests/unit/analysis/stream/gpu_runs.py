@@ -8,7 +8,8 @@ import msgspec
 from tests.unit.analysis.records import bandwidth_point, sample_of
 from tests.unit.analysis.runs import start
 
-from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample
 from memgauge.model.run import Run, run_of
 
 GIB = 1 << 30

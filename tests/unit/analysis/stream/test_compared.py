@@ -12,7 +12,8 @@ from tests.unit.analysis.runs import start, system
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.section import Section, Table
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.records import AnyRecord, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import AnyRecord
 from memgauge.model.run import run_of
 
 Facts = Mapping[str, Scalar]

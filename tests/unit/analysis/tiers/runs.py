@@ -7,7 +7,8 @@ from functools import partial
 from tests.unit.analysis.records import bandwidth_point, latency_point, sample_of
 from tests.unit.analysis.runs import start, system
 
-from memgauge.model.records import AnyRecord, Point, Sample, Scalar, ThreadSample
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.run import Run, run_of
 from memgauge.model.system import Cpu, System
 

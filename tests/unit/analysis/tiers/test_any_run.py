@@ -11,14 +11,8 @@ from memgauge.analysis.comparison.figures import of_run
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.report.document import Document, json_document
 from memgauge.analysis.report.run import analyse_run
-from memgauge.model.records import (
-    LARGEST_INTEGER,
-    AnyRecord,
-    Point,
-    Sample,
-    Scalar,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.fields import LARGEST_INTEGER, Scalar
+from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.run import run_of
 from memgauge.reports.terminal.report import render
 

@@ -11,18 +11,10 @@ from tests.unit.analysis.runs import start, system
 
 from memgauge.model.cache_machine import CacheLevel, CacheMachine
 from memgauge.model.counting.events import Counter, Quantity
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    Point,
-    RegionReading,
-    RunEnd,
-    Sample,
-    Scalar,
-    Simulated,
-    SimulatedMachine,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
 from memgauge.model.run import Run, run_of
 
 MIB = 1 << 20

@@ -12,7 +12,8 @@ from memgauge.analysis.report.document import Document, json_document
 from memgauge.analysis.report.run import analyse_run
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.nests import KINDS
-from memgauge.model.records import AnyRecord, Point, Simulated, SimulatedMachine
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
+from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import run_of
 from memgauge.reports.terminal.report import render
 

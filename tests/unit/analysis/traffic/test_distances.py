@@ -15,7 +15,8 @@ from memgauge.analysis.section import Section
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.traffic.section import analyse
 from memgauge.model.points.traffic import TrafficRequested
-from memgauge.model.records import AnyRecord, Point, SimulatedMachine
+from memgauge.model.record_kinds.simulated import SimulatedMachine
+from memgauge.model.records import AnyRecord, Point
 from memgauge.model.run import run_of
 
 SPEEDS = {0: 10.0, 512: 15.0, 4096: 8.0}

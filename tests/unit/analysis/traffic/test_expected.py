@@ -20,7 +20,8 @@ from memgauge.analysis.traffic.expected import (
 )
 from memgauge.model.grid import Grid
 from memgauge.model.nests import KINDS, Extents, extents_of, rows_of_a
-from memgauge.model.records import Point, Scalar
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Point
 
 MIB = 1 << 20
 SMALL = settings(max_examples=15, deadline=None)

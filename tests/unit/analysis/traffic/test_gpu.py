@@ -15,15 +15,8 @@ from memgauge.analysis.section import Section
 from memgauge.analysis.traffic.document import traffic_figures
 from memgauge.analysis.traffic.expected import expected, expected_of, nest_of
 from memgauge.analysis.traffic.section import analyse
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    Point,
-    RegionReading,
-    RunEnd,
-    Sample,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, Point, RunEnd, Sample, ThreadSample
 from memgauge.model.run import Run, run_of
 
 SIZES = (256, 512, 1024)

@@ -19,7 +19,8 @@ from memgauge.analysis.traffic.figures import Curve, curves_of
 from memgauge.analysis.traffic.measured import MEASURED
 from memgauge.analysis.traffic.section import analyse
 from memgauge.model.cache_machine import CacheLevel, Prefetchers, StoreStreams
-from memgauge.model.records import Point, Simulated
+from memgauge.model.record_kinds.simulated import Simulated
+from memgauge.model.records import Point
 from memgauge.model.run import Run
 from memgauge.reports.charts.files import vega_lite
 from memgauge.reports.terminal.report import render

@@ -12,7 +12,7 @@ from tests.counters_trees.sysfs import Tree
 from memgauge.counters.perf.back_end import PerfBackEnd
 from memgauge.counters.perf.catalogue import Catalogue
 from memgauge.counters.perf.resolve import resolve
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 from memgauge.runner.partial import LEFT_OUT, partial_warnings
 
 pytestmark = pytest.mark.native

@@ -25,7 +25,8 @@ from memgauge.experiments.counters_verify.bench import Moved
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.parameters import build
 from memgauge.model.run import Run
-from memgauge.runner.run import Request, execute
+from memgauge.runner.request import Request
+from memgauge.runner.run import execute
 
 
 def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Fault, **given: str) -> Run:

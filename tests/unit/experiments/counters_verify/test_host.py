@@ -31,7 +31,8 @@ from memgauge.model.counting.events import EventVerdict, Quantity
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.model.parameters import build
 from memgauge.model.run import Run
-from memgauge.runner.run import Request, execute
+from memgauge.runner.request import Request
+from memgauge.runner.run import execute
 from memgauge.system.detect import detect
 
 REGION = "2ms"

@@ -33,7 +33,8 @@ from memgauge.model.errors import CounterRefused, MemgaugeError, RequestError
 from memgauge.model.memory import on_gpu
 from memgauge.model.parameters import build as build_parameters
 from memgauge.model.run import Run
-from memgauge.runner.run import Request, execute
+from memgauge.runner.request import Request
+from memgauge.runner.run import execute
 from memgauge.system.detect import detect
 from memgauge.system.gpu import driver as gpu_driver
 

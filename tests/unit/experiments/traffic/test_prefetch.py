@@ -21,7 +21,8 @@ from memgauge.experiments.traffic.simulation import Job, simulate
 from memgauge.machines.library import load
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build, texts
-from memgauge.model.records import Point, Simulated
+from memgauge.model.record_kinds.simulated import Simulated
+from memgauge.model.records import Point
 
 
 def planned(kernel: str = "s1cf-second", sizes: str = "64", **requested: object) -> list[Point]:

@@ -25,7 +25,8 @@ from memgauge.experiments.traffic.simulation import Job, estimated_s, layout, si
 from memgauge.machines.library import load
 from memgauge.model.cache_machine import CacheLevel, CacheMachine, with_cores
 from memgauge.model.parameters import build
-from memgauge.model.records import AnyRecord, Point, Simulated, SimulatedMachine, Warning
+from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
+from memgauge.model.records import AnyRecord, Point, Warning
 from memgauge.model.units import parse_duration
 from memgauge.system.detect import detect
 

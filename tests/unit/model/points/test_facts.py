@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memgauge.model import points
 from memgauge.model.points.facts import Facts, Share
-from memgauge.model.records import Scalar
+from memgauge.model.record_kinds.fields import Scalar
 
 for module in pkgutil.iter_modules(points.__path__):
     importlib.import_module(f"{points.__name__}.{module.name}")

@@ -15,15 +15,8 @@ import pytest
 from tests.unit.model import build
 
 from memgauge.model.errors import MemgaugeError, RunFileError
-from memgauge.model.records import (
-    AnyRecord,
-    CounterSet,
-    OtherThreads,
-    RegionReading,
-    RunEnd,
-    Sample,
-    ThreadSample,
-)
+from memgauge.model.record_kinds.counters import CounterSet, RegionReading
+from memgauge.model.records import AnyRecord, OtherThreads, RunEnd, Sample, ThreadSample
 from memgauge.model.rules import StreamRules
 from memgauge.model.run import Run, run_of
 from memgauge.model.storage import run_reader as runreader

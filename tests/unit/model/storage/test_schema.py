@@ -7,7 +7,8 @@ import pytest
 from tests.unit.analysis.profile.runs import counter
 from tests.unit.model import build
 
-from memgauge.model.records import FORMAT_VERSION, AnyRecord, CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.records import FORMAT_VERSION, AnyRecord
 from memgauge.model.storage.codec import encode
 from memgauge.model.storage.schema import record_schema, schema_text
 

@@ -30,7 +30,7 @@ from tests.unit.model.storage.lanes import Sample, block, header
 
 from memgauge.commands.export import command
 from memgauge.model.errors import RequestError, RunFileError
-from memgauge.model.records import Region
+from memgauge.model.record_kinds.programs import Region
 from memgauge.model.run import Run, run_of
 from memgauge.model.storage.codec import encode
 from memgauge.reports.export.registry import EXPORTERS

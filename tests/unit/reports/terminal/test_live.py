@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.unit.analysis.profile.runs import MS, S, cpu_time, gpu_power, reads
 
 from memgauge.analysis.profile.latest import Latest, Level
-from memgauge.model.records import CounterSet
+from memgauge.model.record_kinds.counters import CounterSet
 from memgauge.reports.terminal.live import Live, line_of, lines_of, value_of
 
 SET = CounterSet(counters="fast", slots=3, of=[reads(0), cpu_time(1), gpu_power(2)])

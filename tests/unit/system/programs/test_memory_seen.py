@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.unit.system.trees import Files, plant
 
-from memgauge.model.records import ProgramMemory
+from memgauge.model.record_kinds.programs import ProgramMemory
 from memgauge.system.programs.memory_seen import (
     Seen,
     Viewpoint,

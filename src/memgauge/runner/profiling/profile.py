@@ -19,24 +19,17 @@ import msgspec
 from memgauge.counters.host import Host, this_host
 from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
 from memgauge.model.parameters import texts
-from memgauge.model.records import (
-    AnyRecord,
-    Environment,
-    Process,
-    RankPlace,
-    RunEnd,
-    RunStart,
-    Warning,
-)
+from memgauge.model.record_kinds.programs import Process
+from memgauge.model.records import AnyRecord, Environment, RankPlace, RunEnd, RunStart, Warning
 from memgauge.model.storage.marks import MARKS_NAME
 from memgauge.model.storage.run_file import Run, RunWriter, read_run
 from memgauge.model.system import System
 from memgauge.model.termination import Terminated, deferred
 from memgauge.runner.partial import partial_warnings
-from memgauge.runner.profile_lanes import Lanes, Totals, with_use
-from memgauge.runner.profile_marks import VARIABLE, ClockPair, on_run_clock, read_marks
-from memgauge.runner.profile_parameters import ProfileParameters
-from memgauge.runner.profile_signals import passing_on
+from memgauge.runner.profiling.lanes import Lanes, Totals, with_use
+from memgauge.runner.profiling.marks import VARIABLE, ClockPair, on_run_clock, read_marks
+from memgauge.runner.profiling.parameters import ProfileParameters
+from memgauge.runner.profiling.signals import passing_on
 from memgauge.runner.start import run_start
 from memgauge.system.environment.clock import stamp_clock
 from memgauge.system.environment.conditions import EnvironmentMonitor

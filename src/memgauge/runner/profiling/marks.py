@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from memgauge.model.records import LARGEST_INTEGER, Warning
+from memgauge.model.record_kinds.fields import LARGEST_INTEGER
+from memgauge.model.records import Warning
 from memgauge.model.storage.marks import Marks, lines_of, regions_of
 from memgauge.system.environment.clock import stamp_clock
 

@@ -25,15 +25,10 @@ from memgauge.counters.opening import by_thread
 from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.counting.events import Domain, Quantity
 from memgauge.model.errors import MemgaugeError, RequestError
-from memgauge.model.records import (
-    NOT_WATCHED,
-    AnyRecord,
-    CountedByThread,
-    CounterSet,
-    Process,
-    Warning,
-)
-from memgauge.runner.profile_parameters import ProfileParameters
+from memgauge.model.record_kinds.counters import CounterSet
+from memgauge.model.record_kinds.programs import CountedByThread, Process
+from memgauge.model.records import NOT_WATCHED, AnyRecord, Warning
+from memgauge.runner.profiling.parameters import ProfileParameters
 from memgauge.system.programs.program import Program, Subject, tree_of
 
 MOST_THREADS = 200

@@ -1,0 +1,1 @@
+"""One profile: watch a program, read counters beside it, record."""
