@@ -14,14 +14,14 @@ KNOWN: dict[str, tuple[str, int]] = {
     "needs a GPU": (r"CUDA driver|libnvidia-ml|[Cc]u[Pp]y", 30),
     "needs several memory nodes or tiers": (
         r"NUMA node|one memory node|memory on one node|tier of memory|/dev/dax",
-        22,
+        23,
     ),
     "needs counters of the hardware": (r"no counters? of|uncore_imc", 13),
     "needs more CPUs or free memory": (r"no CPU \d|huge pages", 8),
     "needs Slurm": (r"no srun", 2),
     "is no command to run in a test": (
-        r"sets up an installation|no command|changes what|destroys what|measures for half an hour",
-        16,
+        r"sets up an installation|no command|changes what|destroys what|half an hour|no test starts",
+        17,
     ),
     "needs a library of a vendor": (r"no /opt/intel", 1),
     "needs the table of published figures": (r"MEMGAUGE_MACHINE_FIGURES", 1),

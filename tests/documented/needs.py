@@ -84,6 +84,11 @@ def _several_nodes(_: str) -> str | None:
     return None if len(system().nodes) > 1 else "memory on one NUMA node only"
 
 
+def _placements(_: str) -> str | None:
+    enough = len(system().nodes) > 1 or len(system().allowed_cpus) >= 4
+    return None if enough else "fewer than 4 CPUs, and one memory node: one placement only"
+
+
 def _tier(text: str) -> str | None:
     named = re.search(r"--b (cxl|nvdimm)", text)
     wanted = named[1] if named else None
@@ -124,6 +129,7 @@ NEEDS: tuple[Need, ...] = (
     Need(r"--overwrite", never("destroys what a device holds")),
     Need(r"^benchmarks/gpu/run.sh", never("measures for half an hour, on a machine with a GPU")),
     Need(r"redis-benchmark", never("asks a server of redis, which no test starts")),
+    Need(r"--only placement ", _placements),
     Need(r"^srun ", program("srun")),
     Need(r"^mpirun |survey-of-june|report survey|/nodes/", lambda _: missing_for_ranks()),
     Need(r"--blas openblas", library("libopenblas.so.0"), r"libopenblas\.so\.0"),

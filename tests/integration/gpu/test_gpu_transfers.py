@@ -68,7 +68,7 @@ def test_both_kinds_of_documents_are_of_the_published_schema(
     gpu_stand_in: GpuStandIn, tmp_path: Path
 ) -> None:
     schema = json.loads(command.memgauge("schema", "--of", "document", cwd=tmp_path).stdout)
-    small = ("--sizes", "4KiB,64KiB,1MiB,2MiB", "--budget", "1s")
+    small = ("--sizes", "4KiB,64KiB,1MiB,2MiB", "--budget", "3s")
     found = document(
         "transfers", "--memory", "cuda:0", *small, standing_in=gpu_stand_in, cwd=tmp_path
     )
@@ -76,7 +76,7 @@ def test_both_kinds_of_documents_are_of_the_published_schema(
     assert {one["host"] for one in found["transfers"]} == {"pinned", "pageable"}
     requested = ("--b", "cuda:0", "--threads", "1", "--array-bytes", "1MiB", "--transfer", "both")
     beside = document(
-        *("tiers", *requested, "--budget", "1s", "--output", "run"),
+        *("tiers", *requested, "--budget", "3s", "--output", "run"),
         standing_in=gpu_stand_in,
         cwd=tmp_path,
     )

@@ -102,14 +102,14 @@ def test_the_run_after_a_kill_says_what_was_left_and_the_next_reserving_one_retu
 
     said = f"a run that was killed (process {running.pid}) left {left} huge pages of 2 MiB"
     for name in ("one", "two"):
-        requested = ("pages", "--pages", "4k", "--budget", "1s", "--output", name)
+        requested = ("pages", "--pages", "4k", "--budget", "3s", "--output", name)
         with start(*requested, cwd=tmp_path) as after:
             error = after.communicate(timeout=60)[1]
         assert error.startswith(f"memgauge: {said}")
         assert after.returncode == 0
         assert "huge-pages-left" in [w.code for w in read_run(tmp_path / name).warnings]
 
-    requested = ("pages", "--reserve-huge-pages", "8MiB", "--budget", "1s", "--output", "three")
+    requested = ("pages", "--reserve-huge-pages", "8MiB", "--budget", "3s", "--output", "three")
     with start(*requested, cwd=tmp_path) as last:
         error = last.communicate(timeout=60)[1]
     assert f"had left {left} huge pages of 2 MiB reserved; they were returned" in error
