@@ -20,7 +20,7 @@ KNOWN: dict[str, tuple[str, int]] = {
     "needs more CPUs or free memory": (r"no CPU \d|huge pages", 8),
     "needs Slurm": (r"no srun", 2),
     "is no command to run in a test": (
-        r"sets up an installation|no command|changes what|destroys what|half an hour|no test starts",
+        r"sets up an installation|no command|changes what|destroys|half an hour|no test starts",
         17,
     ),
     "needs a library of a vendor": (r"no /opt/intel", 1),
