@@ -113,21 +113,31 @@ def passes(
             time = (
                 rest + truth.latency * latency + truth.bandwidth * bandwidth + truth.cached * cached
             )
-            if draw.random() < machine.stragglers:
-                time *= draw.uniform(1.1, 1.5)
-            noisy = [
-                one * pace * draw.lognormvariate(0, machine.noise)
-                for one in (time, latency, bandwidth, cached)
-            ]
-            found[name].append(
-                Pass(
-                    round=round_,
-                    regime=regime,
-                    program=noisy[0],
-                    references=dict(zip((LATENCY, BANDWIDTH, CACHED), noisy[1:], strict=True)),
-                )
-            )
+            times = [pace * one for one in (time, latency, bandwidth, cached)]
+            found[name].append(disturbed(machine, times, draw, round_=round_, regime=regime))
     return found
+
+
+def disturbed(
+    machine: Machine, times: Sequence[float], draw: random.Random, *, round_: int, regime: str
+) -> Pass:
+    """A pass with noise of each time, in which the program may be a straggler.
+
+    Args:
+        machine: Has noise and stragglers.
+        times: Of the program, and of the references in the order latency, bandwidth, cached.
+        draw: Source of chance.
+        round_: Number of the round.
+        regime: Distance of the cores.
+    """
+    late = draw.uniform(1.1, 1.5) if draw.random() < machine.stragglers else 1.0
+    program, *references = (one * draw.lognormvariate(0, machine.noise) for one in times)
+    return Pass(
+        round=round_,
+        regime=regime,
+        program=late * program,
+        references=dict(zip((LATENCY, BANDWIDTH, CACHED), references, strict=True)),
+    )
 
 
 GAINS = (1.0, 0.99, 0.985, 0.97, 0.95, 0.9, 0.7, 1.01, 1.05)

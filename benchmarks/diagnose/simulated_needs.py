@@ -17,18 +17,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from benchmarks.diagnose.simulated import MACHINES, PRESSURES, Machine
+from benchmarks.diagnose.simulated import MACHINES, PRESSURES, Machine, disturbed
 from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
 from memgauge.analysis.diagnose.figures import Pass, treated_of
 from memgauge.analysis.diagnose.judgement import NOTHING, judge
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need, cache_need
 from memgauge.model.points.diagnose import (
-    BANDWIDTH,
     CACHE,
     CACHE_PART,
-    CACHED,
     COMPUTE,
-    LATENCY,
     WRITE,
     DiagnoseRequested,
 )
@@ -169,18 +166,9 @@ def passes(
             dose = draw.lognormvariate(0, machine.dose) * (0.05 if regime == "far" else 1)
             there = left(machine, one.step_of or name, part, dose)
             time = truth.time(there.latency, there.bandwidth, there.of_ring(truth.footprint))
-            if draw.random() < machine.stragglers:
-                time *= draw.uniform(1.1, 1.5)
-            times = (time, MISS * there.latency, 1e9 * there.bandwidth, there.of_ring(RING))
-            noisy = [one * pace * draw.lognormvariate(0, machine.noise) for one in times]
-            found[name].append(
-                Pass(
-                    round=round_,
-                    regime=regime,
-                    program=noisy[0],
-                    references=dict(zip((LATENCY, BANDWIDTH, CACHED), noisy[1:], strict=True)),
-                )
-            )
+            references = (MISS * there.latency, 1e9 * there.bandwidth, there.of_ring(RING))
+            times = [pace * one for one in (time, *references)]
+            found[name].append(disturbed(machine, times, draw, round_=round_, regime=regime))
     return found
 
 
