@@ -5,7 +5,7 @@ on the same machine. Of several statistics the one that both have; beside a medi
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import msgspec
@@ -46,17 +46,17 @@ def pair_up(baseline: Source, other: Source) -> list[tuple[Comparable, Comparabl
             key = (one.name, one.regime)
             if one.unit == offer.unit and _same_regime(one, offer, same_machine=same_machine):
                 known = found.get(key)
-                partners = alike(one, offer)
-                if known is None or _likeness(*partners) > _likeness(*known):
-                    found[key] = partners
+                mine, theirs = alike([one, offer])
+                if known is None or _likeness(mine, theirs) > _likeness(*known):
+                    found[key] = (mine, theirs)
     return list(found.values())
 
 
-def alike(one: Comparable, other: Comparable) -> tuple[Comparable, Comparable]:
-    """Both, as medians where one is a median and the other's is known."""
-    if MEDIAN in {one.statistic, other.statistic}:
-        return one.as_median(), other.as_median()
-    return one, other
+def alike(figures: Sequence[Comparable]) -> list[Comparable]:
+    """All of them as medians, as far as known, where one is a median."""
+    if any(one.statistic == MEDIAN for one in figures):
+        return [one.as_median() for one in figures]
+    return list(figures)
 
 
 def _likeness(one: Comparable, other: Comparable) -> int:

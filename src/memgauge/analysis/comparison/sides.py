@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
-from memgauge.analysis.comparison.figures import MEDIAN, Comparable, Source, without_interval
-from memgauge.analysis.comparison.partners import pair_up
+from memgauge.analysis.comparison.figures import Comparable, Source, without_interval
+from memgauge.analysis.comparison.partners import alike, pair_up
 from memgauge.analysis.statistics.estimate import Estimate
 
 Key = tuple[str, str]
@@ -27,9 +27,7 @@ def side_of(runs: Sequence[Source]) -> Source:
     partners = [{_key(a): b for a, b in pair_up(first, other)} for other in others]
     kept: list[list[Comparable]] = []
     for one in first.comparables:
-        mine = [one, *(found[_key(one)] for found in partners if _key(one) in found)]
-        if any(each.statistic == MEDIAN for each in mine):
-            mine = [each.as_median() for each in mine]
+        mine = alike([one, *(found[_key(one)] for found in partners if _key(one) in found)])
         if len(mine) == len(runs) and len({each.statistic for each in mine}) == 1:
             kept.append(mine)
     machines = {run.machine_id for run in runs}
