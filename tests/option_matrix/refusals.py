@@ -12,6 +12,8 @@ ALLOWED = tuple(
     for pattern in (
         # This machine lacks it.
         r"--pages (2m|1g): no explicit huge page of that size is free; ",
+        r"--pages (2m|1g): the arrays need .* in huge pages of .*, of which .* are free; use ",
+        r"cannot map .* in explicit pages of .*: pages needed: \d+, free: \d+; as root: echo ",
         r"no counter of memory traffic (here|can be opened)",
         r"counters compare: no counter of memory traffic here",
         r"(numa|interleave): this machine has memory on one node only",
@@ -49,8 +51,9 @@ ALLOWED = tuple(
         r"--delay-a, --delay-b: mixes make pauses, kernels do not; give --read-share",
         r"--transfer: transfers go to and from a GPU; name one with --b cuda:0$",
         r"--element float: mixes move doubles only, .*; leave --element out",
-        # The file system of a pool decides its pages.
+        # The file system of a pool, or of a file, decides its pages.
         r"cannot take .* of the pool .* in pages '\S+': .*; use --pages auto",
+        r"cannot take .* in pages '(2m|1g)': only a file in hugetlbfs has such pages ",
     )
 )
 
