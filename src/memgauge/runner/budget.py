@@ -14,7 +14,7 @@ A run that ended sooner would speak for too short a stretch: the narrower an int
 slower are the changes of the machine that matter to it.
 """
 
-REPORT_S = 0.9
+REPORT_S = 1.2
 """Processor time of validation and of a report about nothing,"""
 REPORT_S_PER_POINT = 0.006
 """for each point in it"""
@@ -32,9 +32,9 @@ FIRST_ROUNDS = 6
 FIRST_ROUNDS_SHARE = 0.5
 """and what they may take of the time for the report, which without figures is worth nothing."""
 
-PAGE_S = 0.6
+PAGE_S = 0.9
 """Processor time of the HTML page of a report about nothing,"""
-PAGE_S_PER_POINT = 0.0006
+PAGE_S_PER_POINT = 0.004
 """and for each point in it: what it draws is analysed by then."""
 LATE_SHARE = 0.1
 """Of its budget, by which a survey ends at the latest after it,"""
@@ -175,18 +175,26 @@ class Budget:
         longer_s = FIRST_ROUNDS_SHARE * self.reserve_s if rounds < FIRST_ROUNDS else 0.0
         return self.elapsed_s >= self.total_s - self.reserve_s + longer_s
 
-    def has_time_for_page(self, points: int) -> bool:
+    def has_time_for_page(self, points: int, printing: Beginning) -> bool:
         """Whether a survey that writes its page now ends when it promised to.
 
         Args:
             points: In the page.
+            printing: When the report began to be printed: the machine may be busier since.
         """
         latest_s = self.total_s + min(LATE_SHARE * self.total_s, LATE_S)
-        page_s = self.pace * (PAGE_S + PAGE_S_PER_POINT * points)
+        pace = max(pace_since(self.began), pace_since(printing))
+        page_s = pace * (PAGE_S + PAGE_S_PER_POINT * points)
         return self.total_s < LEAST_PROMISED_S or self.elapsed_s + page_s <= latest_s
 
     @property
     def pace(self) -> float:
         """Time over processor time so far: above 1 where other programs have the processors."""
-        used_s = time.process_time() - self.began.processor_s
-        return min(SLOWEST, max(1.0, self.elapsed_s / max(used_s, 0.01)))
+        return pace_since(self.began)
+
+
+def pace_since(began: Beginning) -> float:
+    """Time over processor time since then, between 1 and `SLOWEST`."""
+    used_s = time.process_time() - began.processor_s
+    elapsed_s = time.monotonic() - began.at_s
+    return min(SLOWEST, max(1.0, elapsed_s / max(used_s, 0.01)))

@@ -110,11 +110,11 @@ class Preparing:
         except OutOfTime as error:
             self.took(self._budget.elapsed_s - began_s, planned)
             total_s, needed_s = self._budget.total_s, 2 * left_s / self._share(planned)
+            left = f"in the {format_duration(left_s)}" if left_s > 0 else "in the time"
             raise OutOfTime(
                 f"{experiment.name}: {group.name}: {format_bytes(group.bytes)} were not prepared "
-                f"after {format_duration(left_s)}, which is what the budget of "
-                f"{format_duration(total_s)} leaves for it; use --budget "
-                f"{rounded_up(total_s + needed_s)} or more"
+                f"{left} that the budget of {format_duration(total_s)} leaves for it; use --budget "
+                f"{rounded_up(total_s + (needed_s if left_s > 0 else total_s))} or more"
             ) from error
         self.took(self._budget.elapsed_s - began_s, planned)
         self._has_any = True

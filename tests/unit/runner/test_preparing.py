@@ -101,14 +101,14 @@ def test_what_takes_longer_than_its_time_is_given_up_and_counts() -> None:
     ):
         raise OutOfTime
     text = str(given_up.value)
-    assert re.match(r"fake: 1 thread: 1000 MiB were not prepared after (4\.9|5\.0)", text), text
+    assert re.match(r"fake: 1 thread: 1000 MiB were not prepared in the (4\.9|5\.0)", text), text
     assert "the budget of 10.0 s leaves for it; use --budget 30s or more" in text
 
 
 def test_the_first_may_take_all_the_time() -> None:
     preparing = Preparing(Budget(10.0), MODEL)
     with (
-        pytest.raises(OutOfTime, match=r"not prepared after (9\.9|10\.0)"),
+        pytest.raises(OutOfTime, match=r"not prepared in the (9\.9|10\.0)"),
         preparing.within_time(planned(FakeExperiment({}), "1 thread", MIB)),
     ):
         raise OutOfTime

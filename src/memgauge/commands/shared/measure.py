@@ -58,8 +58,11 @@ def measure(  # noqa: PLR0913 - all but the first two by name
             on_warning=_warn,
         )
 
+    printing = Beginning.now()
+
     def write() -> None:
-        is_late = len(chosen) > 1 and not budget.has_time_for_page(len(result.run.points))
+        points = len(result.run.points)
+        is_late = len(chosen) > 1 and not budget.has_time_for_page(points, printing)
         save(result, page=not is_late)
         then(result)
 
