@@ -36,11 +36,17 @@ bool installed() {
     return found;
 }
 
+// Memory where there is such a file system: on a disk each transaction waits for it.
+std::filesystem::path place_of_pools() {
+    const std::filesystem::path memory = "/dev/shm";
+    return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+}
+
 // An empty file in a directory of its own.
 class PoolFile {
 public:
     explicit PoolFile(std::size_t bytes) {
-        std::string name = (std::filesystem::temp_directory_path() / "memgauge-XXXXXX").string();
+        std::string name = (place_of_pools() / "memgauge-XXXXXX").string();
         REQUIRE(mkdtemp(name.data()) != nullptr);
         directory_ = name;
         descriptor_ = open(path().c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
