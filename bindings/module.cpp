@@ -52,6 +52,7 @@ NB_MODULE(_core, module) {
     register_stream_arrays(module);
     register_chase(module);
     register_accesses(module);
+    register_shared_lines(module);
     register_traffic(module);
     register_competition(module);
     register_cache(module);

@@ -33,6 +33,7 @@ void register_kernels(nb::module_& module);
 void register_stream_arrays(nb::module_& module);
 void register_chase(nb::module_& module);
 void register_accesses(nb::module_& module);
+void register_shared_lines(nb::module_& module);
 void register_traffic(nb::module_& module);
 void register_competition(nb::module_& module);
 void register_cache(nb::module_& module);

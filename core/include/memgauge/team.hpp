@@ -93,7 +93,8 @@ public:
     // `round_trips` handovers of a cache line (default well under 0.2 ms).
     double pingpong_ns(std::size_t a, std::size_t b, unsigned round_trips = 200);
     // The largest of the pairs (0, i) for teams up to 8, of (i, i+1) beyond; negative for one
-    // thread.
+    // thread. Of the threads of these ranks, each named once, or of all.
+    double pingpong_ns(const std::vector<std::size_t>& ranks);
     double pingpong_ns();
 
 private:

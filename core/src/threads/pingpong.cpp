@@ -1,15 +1,16 @@
-// Core-to-core latency: two threads hand one cache line back and forth. On a virtual machine it
-// shows whether the two CPUs share a core complex just now.
+// Core-to-core latency between the threads of a team. On a virtual machine it shows whether two
+// CPUs share a core complex just now.
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "memgauge/team.hpp"
+#include "threads/exchange.hpp"
 #include "threads/spin.hpp"
 #include "threads/team_state.hpp"
 
@@ -18,31 +19,27 @@ namespace {
 
 constexpr double not_taken = -1.0;
 constexpr unsigned batch_round_trips = 8;
-// Batches in which the host took a CPU away, or an interrupt came, lie above it.
-constexpr double low_quantile = 0.25;
-// A partner that does not run ends the exchange; both give up then.
-constexpr double patience_ns = 5e6;
-// Turns of a spin between two looks at the clock.
-constexpr unsigned turns_per_look = 1024;
 
-// The line that changes hands: 0 at first, then 1, 2, 3, ... by turns.
-class Exchange {
+unsigned batches_of(unsigned round_trips) {
+    return std::max(1u, (round_trips + batch_round_trips - 1) / batch_round_trips);
+}
+
+// An exchange between two threads of a team, on a line of its own.
+class PairExchange {
 public:
-    Exchange(std::size_t first, std::size_t second, unsigned round_trips)
-        : first_(first),
-          second_(second),
-          batches_(std::max(1u, (round_trips + batch_round_trips - 1) / batch_round_trips)) {
-        batch_ticks_.reserve(batches_);
-    }
+    PairExchange(std::size_t first, std::size_t second, unsigned round_trips)
+        : exchange_(line_, {.how = Handover::store,
+                            .batches = batches_of(round_trips),
+                            .batch_round_trips = batch_round_trips}),
+          first_(first),
+          second_(second) {}
 
     // Called by both threads; `rank` is one of the two.
     void play(std::size_t rank) noexcept {
-        const Clock& clock = Clock::instance();
-        const Ticks give_up = clock.now() + clock.from_duration_ns(patience_ns);
         if (rank == first_) {
-            serve(clock, give_up);
+            static_cast<void>(exchange_.serve());
         } else {
-            answer(clock, give_up);
+            static_cast<void>(exchange_.answer());
         }
     }
 
@@ -50,67 +47,16 @@ public:
         return rank == first_ || rank == second_;
     }
 
-    // One way, in ns; negative when the exchange was given up.
-    [[nodiscard]] double one_way_ns() {
-        if (batch_ticks_.size() < batches_) return not_taken;
-        const auto index = static_cast<std::ptrdiff_t>(low_quantile * (batches_ - 1));
-        std::nth_element(batch_ticks_.begin(), batch_ticks_.begin() + index, batch_ticks_.end());
-        const auto ticks = static_cast<double>(batch_ticks_[static_cast<std::size_t>(index)]);
-        return ticks * Clock::instance().info().ns_per_tick / (2.0 * batch_round_trips);
-    }
+    [[nodiscard]] double one_way_ns() { return exchange_.one_way_ns(); }
 
 private:
-    static constexpr std::uint32_t given_up = std::numeric_limits<std::uint32_t>::max();
-
-    // No pause in the loop: its length would be measured.
-    bool wait_for(std::uint32_t turn, const Clock& clock, Ticks give_up) noexcept {
-        for (unsigned turns = 1;; ++turns) {
-            const std::uint32_t seen = turn_.load(std::memory_order_acquire);
-            if (seen == turn) return true;
-            if (seen == given_up) return false;
-            if (turns % turns_per_look == 0 && clock.now() > give_up) {
-                turn_.store(given_up, std::memory_order_release);
-                return false;
-            }
-        }
-    }
-
-    // One batch from `turn` on; false when given up.
-    bool rally(std::uint32_t& turn, const Clock& clock, Ticks give_up) noexcept {
-        for (unsigned i = 0; i < batch_round_trips; ++i) {
-            turn_.store(turn + 1, std::memory_order_release);
-            turn += 2;
-            if (!wait_for(turn, clock, give_up)) return false;
-        }
-        return true;
-    }
-
-    void serve(const Clock& clock, Ticks give_up) noexcept {
-        std::uint32_t turn = 0;
-        if (!rally(turn, clock, give_up)) return;  // meets the partner and warms up
-        for (unsigned batch = 0; batch < batches_; ++batch) {
-            const Ticks begin = clock.now();
-            if (!rally(turn, clock, give_up)) return;
-            batch_ticks_.push_back(clock.now() - begin);
-        }
-    }
-
-    void answer(const Clock& clock, Ticks give_up) noexcept {
-        const std::uint32_t last = 2 * batch_round_trips * (batches_ + 1);
-        for (std::uint32_t turn = 1; turn < last; turn += 2) {
-            if (!wait_for(turn, clock, give_up)) return;
-            turn_.store(turn + 1, std::memory_order_release);
-        }
-    }
-
-    alignas(line_bytes) std::atomic<std::uint32_t> turn_{0};
-    alignas(line_bytes) std::size_t first_;
+    alignas(line_bytes) std::atomic<std::uint32_t> line_{0};
+    alignas(line_bytes) Exchange exchange_;
+    std::size_t first_;
     std::size_t second_;
-    unsigned batches_;
-    std::vector<Ticks> batch_ticks_;
 };
 
-using Exchanges = std::vector<std::unique_ptr<Exchange>>;
+using Exchanges = std::vector<std::unique_ptr<PairExchange>>;
 
 // Plays the exchanges in one burst; each thread plays its own in order. Returns the slowest, or
 // "not taken" when one is missing: it may have been the slowest.
@@ -136,17 +82,18 @@ constexpr std::size_t largest_star = 8;
 
 // Every thread with the first; in large teams every thread with the next, the even pairs at once
 // and then the odd ones, so that the time taken does not grow with the team.
-Exchanges team_exchanges(std::size_t threads) {
+Exchanges team_exchanges(const std::vector<std::size_t>& ranks) {
     Exchanges exchanges;
-    const auto add = [&exchanges](std::size_t a, std::size_t b) {
-        exchanges.push_back(std::make_unique<Exchange>(a, b, default_round_trips));
+    const auto add = [&](std::size_t a, std::size_t b) {
+        exchanges.push_back(
+            std::make_unique<PairExchange>(ranks[a], ranks[b], default_round_trips));
     };
-    if (threads <= largest_star) {
-        for (std::size_t i = 1; i < threads; ++i) add(0, i);
+    if (ranks.size() <= largest_star) {
+        for (std::size_t i = 1; i < ranks.size(); ++i) add(0, i);
         return exchanges;
     }
     for (const std::size_t begin : {std::size_t{0}, std::size_t{1}}) {
-        for (std::size_t i = begin; i + 1 < threads; i += 2) add(i, i + 1);
+        for (std::size_t i = begin; i + 1 < ranks.size(); i += 2) add(i, i + 1);
     }
     return exchanges;
 }
@@ -160,15 +107,19 @@ double Team::pingpong_ns(std::size_t a, std::size_t b, unsigned round_trips) {
                            "; name two different ranks below its size");
     }
     Exchanges exchanges;
-    exchanges.push_back(std::make_unique<Exchange>(a, b, std::min(round_trips, 1'000'000u)));
+    exchanges.push_back(std::make_unique<PairExchange>(a, b, std::min(round_trips, 1'000'000u)));
     return slowest_one_way_ns(state_->workers, {a, b}, exchanges);
 }
 
+double Team::pingpong_ns(const std::vector<std::size_t>& ranks) {
+    if (ranks.size() < 2) return not_taken;
+    return slowest_one_way_ns(state_->workers, ranks, team_exchanges(ranks));
+}
+
 double Team::pingpong_ns() {
-    if (size() < 2) return not_taken;
     std::vector<std::size_t> ranks(size());
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) ranks[rank] = rank;
-    return slowest_one_way_ns(state_->workers, ranks, team_exchanges(size()));
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    return pingpong_ns(ranks);
 }
 
 }  // namespace memgauge
