@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from memgauge.reports.charts.points import Row
 
 _ROW_PX = 34
+_MANY_ROWS = 24
+"""From here on rows are lower: a matrix of 64 CPUs is a page high, not three."""
+_LOW_ROW_PX = 18
 
 _DARK_UP_TO = 0.46
 """Share of the scale whose colours take light digits: cividis runs from L* 14 to 91, and white and
@@ -30,7 +33,8 @@ black contrast equally (4.6:1) with a ground of L* 49."""
 
 def height_px(chart: Chart) -> int:
     """What the rows need."""
-    return _ROW_PX * max(1, len(chart.series))
+    rows = max(1, len(chart.series))
+    return rows * (_ROW_PX if rows < _MANY_ROWS else _LOW_ROW_PX)
 
 
 def layers(chart: Chart) -> list[Any]:
