@@ -25,6 +25,7 @@ __all__ = [
     "Result",
     "combined",
     "compare",
+    "core_to_core",
     "counters",
     "counters_compare",
     "counters_verify",
@@ -325,6 +326,21 @@ def interleave(
     remember: bool = ...,
 ) -> Result:
     """Interleave weights of nodes that give the most bandwidth."""
+
+def core_to_core(
+    *,
+    threads: int | Sequence[int] | str | None = ...,
+    cpus: str = ...,
+    nodes: int | Sequence[int] | str | None = ...,
+    pairs: int | str | None = ...,
+    budget: float | str = ...,
+    precision: float | str = ...,
+    output: str | None = ...,
+    json: bool = ...,
+    peak: float | str | None = ...,
+    remember: bool = ...,
+) -> Result:
+    """Latency of a cache line from each CPU to each, and throughput of a contended one."""
 
 def transfers(
     *,

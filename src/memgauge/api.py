@@ -13,7 +13,7 @@ import msgspec
 
 from memgauge.model.arguments import name_of, path_of, text_of, words_of
 from memgauge.model.errors import RequestError, SystemFailure, ValidationFailed
-from memgauge.model.experiments import SURVEYED
+from memgauge.model.experiments import SURVEYED, SURVEYED_COMMANDS
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.records import Warning
 from memgauge.model.storage.run_file import run_directory
@@ -363,7 +363,8 @@ def surveyed(only: str | None) -> list[str]:
 
     if only is None:
         return list(SURVEYED)
-    return list(choices_option("", list(SURVEYED)).parse(text_of(only, "--only"), "--only"))
+    words = choices_option("", list(SURVEYED_COMMANDS)).parse(text_of(only, "--only"), "--only")
+    return [SURVEYED_COMMANDS[word].name for word in words]
 
 
 @cache
@@ -375,7 +376,8 @@ def experiment(name: str) -> Callable[..., Result]:
 
     run.__name__ = run.__qualname__ = name
     run.__module__ = "memgauge"
-    run.__doc__ = f"{SURVEYED[name].summary} Options are those of `memgauge {name}`."
+    command = " ".join(SURVEYED[name].words)
+    run.__doc__ = f"{SURVEYED[name].summary} Options are those of `memgauge {command}`."
     return run
 
 
@@ -405,7 +407,8 @@ def repeat(name: str, runs: int, *, only: str | None = None, **options: Any) -> 
         )
     chosen, run_options = _requested(surveyed(only) if is_survey else [name], options)
     struct = CommonParameters if is_survey else type(chosen[0][1])
-    words = words_of_run(name, [struct, RunOptions], options)
+    command = name if is_survey else SURVEYED[name].words[0]
+    words = words_of_run(command, [struct, RunOptions], options)
     words += [] if only is None else [f"--only={only}"]
     return [load(run) for run in measure_series(runs, words, run_options.output, name)]
 

@@ -9,7 +9,8 @@ import click
 
 from memgauge.commands.root import root
 from memgauge.commands.shared.options import given
-from memgauge.experiments.registry import EXPERIMENTS, load
+from memgauge.experiments.registry import load
+from memgauge.model.experiments import SURVEYED_COMMANDS
 from memgauge.model.parameters import RunOptions, build
 
 OPERATORS = ("|", ">", ">>", "<", "&&", ";")
@@ -46,7 +47,7 @@ def require_understood(text: str) -> None:
         command, name, words = found, words[0], words[1:]
     with suppress(click.exceptions.Exit):  # of an option that prints and ends
         values = command.make_context(name, words).params
-        if name in EXPERIMENTS:
-            experiment = load(name).parameters
+        if name in SURVEYED_COMMANDS:
+            experiment = load(SURVEYED_COMMANDS[name].name).parameters
             build(experiment, **given(experiment, values))
             build(RunOptions, **given(RunOptions, values))

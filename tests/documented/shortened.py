@@ -48,7 +48,7 @@ ADDED: dict[str, str] = {
 }
 """Options of commands that measure, beside a budget, where the page does not give them."""
 
-COMMAND = re.compile(r"memgauge ((?:counters )?[a-z0-9]+)")
+COMMAND = re.compile(r"memgauge ((?:counters )?[a-z0-9-]+)")
 OPTION = re.compile(r"(--\S+) (\S+)")
 THREADS = re.compile(r"(?<=--threads )[\d,]+")
 PROBED = ("loaded",)

@@ -133,8 +133,8 @@ _EXPERIMENTS = [
         weight=0.5,
     ),
     *(
-        _measured(name, name, *_SHORT, weight=0.5)
-        for name in SURVEYED
+        _measured(name, *one.words, *_SHORT, weight=0.5)
+        for name, one in SURVEYED.items()
         if name not in _WITH_OPTIONS_OF_THEIR_OWN | _NEED_HARDWARE
     ),
     _measured(

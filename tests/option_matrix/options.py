@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memgauge.experiments.registry import BEHIND_COMMANDS, EXPERIMENTS, load
+from memgauge.model.experiments import DESCRIPTORS, SURVEYED_COMMANDS
 from memgauge.model.nests import KINDS
 from memgauge.model.parameters import (
     PIN_POLICIES,
@@ -66,6 +67,7 @@ SAMPLES: dict[str, tuple[Value, ...]] = {
 
 OWN_SAMPLES: dict[tuple[str, str], tuple[Value, ...]] = {
     ("latency", "--largest-bytes"): (None,),
+    ("core_to_core", "--pairs"): (None, "1"),
     ("stride", "--access"): ("8,64",),
     ("stride", "--stride"): (None, "64,4KiB"),
     ("pages", "--stride"): (None, "64,4KiB"),
@@ -95,7 +97,7 @@ def factors_of(name: str, place: Path, *, gpu: bool) -> dict[str, tuple[Value, .
         field.flag: _values(field, OWN_SAMPLES.get((name, field.flag)) or samples.get(field.flag))
         for field in fields_of(struct_of(name))
     }
-    return factors | ({ONLY: ("latency", *EXPERIMENTS)} if name == SURVEY else {})
+    return factors | ({ONLY: ("latency", *SURVEYED_COMMANDS)} if name == SURVEY else {})
 
 
 def struct_of(name: str) -> type[CommonParameters]:
@@ -152,13 +154,11 @@ def given(struct: type[Parameters], row: Row) -> dict[str, object]:
 def words(name: str, row: Row) -> list[str]:
     """The command line of a combination."""
     rest = dict(row)
-    command = [name]
+    command = [name] if name == SURVEY else DESCRIPTORS[name].words
     if name == "traffic":
         command.append(str(rest.pop("--kernel")))
-    if name == "counters_verify":
-        command = ["counters", "verify"]
     if name == "counters_compare":
-        command = ["counters", "compare", *str(rest.pop("--back-ends")).split(",")]
+        command += str(rest.pop("--back-ends")).split(",")
     for flag, value in rest.items():
         if value is not None:
             command += [flag] if value == GIVEN else [flag, value]

@@ -17,7 +17,7 @@ ALLOWED = tuple(
         r"no counter of memory traffic (here|can be opened)",
         r"counters compare: no counter of memory traffic here",
         r"(numa|interleave): this machine has memory on one node only",
-        r"(loaded|tiers): only one CPU can be used",
+        r"(loaded|tiers|core-to-core): only one CPU can be used",
         r"--threads \d+: .* need one CPU each, but only \d+ (can be|are) .*; use at most \d+$",
         r"cannot take .* of shared memory in transparent huge pages: they are switched off",
         r"tiers: this machine has one tier of memory",
@@ -25,7 +25,7 @@ ALLOWED = tuple(
         # The experiment does not have it.
         r"--threads: .*; omit --threads",
         r"--threads, --memory: every node's memory is loaded by its own CPUs; leave them out",
-        r"--memory \S+: (numa|interleave) measures .*; leave --memory out",
+        r"--memory \S+: (numa|interleave|core-to-core) measures .*; leave --memory out",
         r"--(grid|cap|stride): is an option of .*, not of .*; leave it out$",
         r"--\S+: does not apply to cuda:0, .*; leave --\S+ out$",
         r"--\S+: beside transfers to a GPU .*; leave --\S+ out$",

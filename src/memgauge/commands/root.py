@@ -13,7 +13,7 @@ import click
 from memgauge.commands.shared.completing import register
 from memgauge.commands.shared.rank_errors import report_of_this_node
 from memgauge.model.errors import MemgaugeError, ProfileFailed, RequestError, SimulationFailed
-from memgauge.model.experiments import DESCRIPTORS, SURVEYED
+from memgauge.model.experiments import DESCRIPTORS, SURVEYED_COMMANDS
 from memgauge.model.termination import unwinding
 from memgauge.model.text import did_you_mean, quoted
 from memgauge.system.limits.processor_time import notice_before_kill
@@ -22,7 +22,7 @@ from memgauge.system.native import refusal
 GROUPS: dict[str, dict[str, str]] = {
     "Measure": {
         "survey": "Measure this machine's memory and write a report.",
-        **{name: described.summary for name, described in SURVEYED.items()},
+        **{word: described.summary for word, described in SURVEYED_COMMANDS.items()},
         "traffic": DESCRIPTORS["traffic"].summary,
         "cluster": "Survey each node of an MPI job, and make one report of all.",
         "system": "Show what was found about this machine and what is possible on it.",
@@ -89,9 +89,9 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         with _core_for(ctx, cmd_name):
-            if cmd_name in SURVEYED:
+            if cmd_name in SURVEYED_COMMANDS:
                 measure = import_module("memgauge.commands.shared.experiment")
-                made: click.Command = measure.command_for(cmd_name)
+                made: click.Command = measure.command_for(SURVEYED_COMMANDS[cmd_name].name)
                 return made
             module = import_module(f"memgauge.commands.{cmd_name}")
             found: click.Command = module.command

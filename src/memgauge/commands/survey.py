@@ -17,7 +17,7 @@ from memgauge.commands.shared.repeat import refuse_with_repeat, repeat, repeat_o
 from memgauge.commands.shared.resume import Confirmed, resume
 from memgauge.experiments.registry import load
 from memgauge.model.errors import ExitCode, RequestError
-from memgauge.model.experiments import SURVEYED
+from memgauge.model.experiments import SURVEYED_COMMANDS
 from memgauge.model.parameters import CommonParameters, RunOptions, build, words_for
 
 only_option = click.option(
@@ -25,7 +25,7 @@ only_option = click.option(
     cls=GroupedOption,
     group="what",
     metavar="NAME,...",
-    help=f"experiments to run ({', '.join(SURVEYED)}) [default: all]",
+    help=f"experiments to run ({', '.join(SURVEYED_COMMANDS)}) [default: all]",
 )
 
 

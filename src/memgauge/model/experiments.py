@@ -3,7 +3,8 @@
 Commands, functions of the Python API, the survey, titles and questions of reports, the rows of the
 README's table and of the index in docs/ follow from it. By its name an experiment has
 
-- `memgauge NAME`, or `memgauge WORD SUBCOMMAND` where the name holds an underscore,
+- `memgauge NAME`, or `memgauge WORD SUBCOMMAND` where the name holds an underscore, unless its
+  descriptor names another command,
 - its code in `experiments/NAME/` and its analysis, `analyse`, in `analysis/NAME/section.py`,
 - its page `docs/NAME.md`.
 
@@ -34,6 +35,8 @@ class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     in_survey: bool = True
     """Whether a survey runs it. Its command and its function of the API then follow from its
     parameters; all others have a file `commands/NAME.py`."""
+    command: str = ""
+    """Its command after `memgauge`; empty: its name, with a space for each underscore."""
     has_program: bool = False
     """Whether its command ends with that of a program, before which its options stand."""
     shares_page: str | None = None
@@ -42,7 +45,7 @@ class Descriptor(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> list[str]:
         """Its command, as words after `memgauge`."""
-        return self.name.split("_")
+        return (self.command or self.name.replace("_", " ")).split()
 
     @property
     def page(self) -> str:
@@ -135,6 +138,14 @@ _KNOWN = (
         host="host:Interleave",
     ),
     Descriptor(
+        name="core_to_core",
+        title="Core to core",
+        summary="Latency of a cache line from each CPU to each, and throughput of a contended one.",
+        question="How long does a CPU wait for a line that another wrote, and which CPUs are near?",
+        host="host:CoreToCore",
+        command="core-to-core",
+    ),
+    Descriptor(
         name="transfers",
         title="Transfers to and from a GPU",
         summary="Transfers between host and GPU, and between GPUs.",
@@ -200,6 +211,9 @@ DESCRIPTORS: dict[str, Descriptor] = {one.name: one for one in _KNOWN}
 """By name, those of a survey in its order. Adding an experiment to memgauge is one entry above."""
 
 SURVEYED: dict[str, Descriptor] = {name: one for name, one in DESCRIPTORS.items() if one.in_survey}
+
+SURVEYED_COMMANDS: dict[str, Descriptor] = {" ".join(one.words): one for one in SURVEYED.values()}
+"""The same by the word of their commands, which is also what users choose them by."""
 
 
 def title_of(name: str) -> str:

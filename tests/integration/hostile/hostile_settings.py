@@ -25,7 +25,7 @@ from typing import NamedTuple
 from tests.integration.hostile.everyones_python import NOBODY, EveryonesPython, everyones_python
 from tests.unit.analysis import runs
 
-from memgauge.model.experiments import SURVEYED
+from memgauge.model.experiments import SURVEYED_COMMANDS
 from memgauge.model.storage.run_writer import RunWriter
 
 LIMIT_S = 240
@@ -40,7 +40,7 @@ COMMANDS: dict[str, str] = {
     "version": "--version",
     "help": "--help",
     "survey --help": "survey --help",
-    **{name: f"{name} --budget 1s --output {{out}}/run" for name in SURVEYED},
+    **{name: f"{name} --budget 1s --output {{out}}/run" for name in SURVEYED_COMMANDS},
     "survey": "survey --budget 2s --threads 1 --output {out}/run",
     "stream": f"stream {BUDGET} --array-bytes 8MiB",
     "stream, no --output": "stream --budget 1s --threads 1 --kernel copy --array-bytes 8MiB",

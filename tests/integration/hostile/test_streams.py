@@ -157,8 +157,8 @@ def test_what_was_measured_is_kept_and_reported_whoever_reads_the_summary(
 def test_every_experiment_is_refused_in_the_same_way(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    for name in EXPERIMENTS:
-        run = done((name, "--nothing"), "<&- >&- 2>&-", tmp_path, environment)
+    for name, one in EXPERIMENTS.items():
+        run = done((*one.words, "--nothing"), "<&- >&- 2>&-", tmp_path, environment)
         assert run.returncode == 2, name
 
 

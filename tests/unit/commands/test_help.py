@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from memgauge.commands.root import COMMANDS, GROUPS, root
 from memgauge.commands.shared.help import HEADINGS
 from memgauge.experiments.registry import EXPERIMENTS
+from memgauge.model.experiments import DESCRIPTORS
 
 pytestmark = pytest.mark.native
 
@@ -38,7 +39,7 @@ def test_each_command_is_in_one_group() -> None:
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_options_are_listed_by_what_they_are_about(name: str) -> None:
-    found = listed(name)
+    found = listed(*DESCRIPTORS[name].words)
     assert list(found) == [heading for heading in HEADINGS.values() if heading in found]
     assert "--cpus" in found["Where"] or name == "transfers"
     assert {"--budget", "--precision"} <= set(found["How long, and how precisely"])

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.analysis.answer.quality import quality_of
+from memgauge.analysis.core_to_core.document import CoreToCoreFigures, core_to_core_figures
 from memgauge.analysis.counters.bandwidth import hardware_bandwidth
 from memgauge.analysis.counters.document import HardwareFigures, hardware_figures
 from memgauge.analysis.counters.figures import counts_of
@@ -196,6 +197,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Loop nests: expected, simulated, measured."""
     misses: list[WalkFigures] = []
     """Walks of saxpy, of a run that holds `misses`: measured, modelled, counted."""
+    core_to_core: CoreToCoreFigures | None = None
+    """Groups of CPUs by the latency of a line, and contention, of a run that holds these."""
     fft3d: JobFigures | None = None
     """Of a job of `memgauge fft3d`."""
     diagnosis: DiagnosisFigures | None = None
@@ -242,6 +245,7 @@ def document_of(figures: Figures) -> Document:
         beside_transfers=beside_transfers_figures(figures),
         traffic=traffic_figures(figures),
         misses=walk_figures(figures),
+        core_to_core=core_to_core_figures(figures),
         fft3d=job_figures(run),
         diagnosis=diagnosis_figures(figures),
     )

@@ -10,7 +10,7 @@ from memgauge.commands.root import COMMANDS, root
 from memgauge.commands.shared.options import given, options_of
 from memgauge.experiments.registry import EXPERIMENTS, MEASURED, load
 from memgauge.model.errors import RequestError
-from memgauge.model.experiments import DESCRIPTORS
+from memgauge.model.experiments import DESCRIPTORS, SURVEYED_COMMANDS
 from memgauge.model.memory import memory_option
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 
@@ -62,7 +62,8 @@ def test_each_struct_gets_its_own_values() -> None:
 @pytest.mark.native
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_help_of_an_experiment_names_every_parameter_that_it_accepts(name: str) -> None:
-    text = CliRunner().invoke(root, [name, "--help"], terminal_width=200).output
+    words = [*DESCRIPTORS[name].words, "--help"]
+    text = CliRunner().invoke(root, words, terminal_width=200).output
     parameters: type[CommonParameters] = load(name).parameters
     accepted = [one for one in fields_of(parameters) if one.name not in parameters.unlisted]
     for field in (*accepted, *fields_of(RunOptions)):
@@ -83,7 +84,7 @@ def test_help_of_an_experiment_names_nothing_that_it_refuses_or_ignores(name: st
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_listed_command_exists(name: str) -> None:
-    if name in EXPERIMENTS:
+    if name in SURVEYED_COMMANDS:
         pytest.importorskip("memgauge._core")
     command = root.get_command(click.Context(root), name)
     assert command is not None

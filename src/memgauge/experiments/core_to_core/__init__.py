@@ -1,0 +1,1 @@
+"""The experiment `core_to_core`."""

@@ -1,0 +1,1 @@
+"""What follows from a machine's topology, for planning and for reports alike."""
