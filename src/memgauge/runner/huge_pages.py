@@ -1,4 +1,7 @@
-"""Explicit huge pages of a run: those left by an earlier run, and those reserved by this one."""
+"""Explicit huge pages of a run: those left by an earlier run, and those reserved by this one.
+
+Prefetchers that a run which was killed left off would change every figure: they are switched on.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Warning
 from memgauge.model.system import System
 from memgauge.system.memory.reservation import PagesWanted, left_behind, reserved
+from memgauge.system.prefetch.switch import left_off
 
 
 @contextmanager
@@ -33,7 +37,7 @@ def prepared(
     with ExitStack() as stack:
         for wanted in _most_of_each(chosen, cache(system)):
             noticed += stack.enter_context(reserved(wanted))
-        yield [*noticed, *left_behind()]
+        yield [*noticed, *left_behind(), *left_off()]
 
 
 def _most_of_each(

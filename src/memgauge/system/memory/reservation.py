@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import atexit
 import errno
-import fcntl
 import os
 import platform
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,6 +23,7 @@ from memgauge.model.storage.codec import UNREADABLE
 from memgauge.model.storage.user_directories import required_state_directory, state_directory
 from memgauge.model.termination import deferred, unwinding
 from memgauge.model.units import format_bytes
+from memgauge.system.areas.lock import open_locked
 from memgauge.system.limits.memory import require_memory
 from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES, HUGE_PAGE_DIRECTORY
 from memgauge.system.owner import boot_id
@@ -202,7 +201,7 @@ class _Reservation:
     def _hold(self) -> int:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = _lock(self._path, os.O_RDWR | os.O_CREAT)
+            descriptor = open_locked(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise self._unwritable(error) from error
         if descriptor is None:
@@ -295,7 +294,7 @@ def _left_files(directory: Path | None) -> Iterator[tuple[Path, int]]:
     for path in _paths(place) if place is not None else ():
         descriptor = None
         with suppress(OSError):  # no such file, or not ours
-            descriptor = _lock(path, os.O_RDWR)
+            descriptor = open_locked(path, os.O_RDWR)
         if descriptor is None:
             continue
         try:
@@ -316,32 +315,6 @@ def _path(directory: Path, page_bytes: int) -> Path:
     usual = page_bytes == EXPLICIT_PAGE_BYTES["2m"]
     size = "" if usual else f"-{page_bytes >> 10}kB"
     return directory / f"huge-pages-{platform.node() or 'localhost'}{size}.json"
-
-
-def _lock(path: Path, flags: int) -> int | None:
-    """The open file, locked until closed; None while another process holds it. Raises OSError."""
-    while True:
-        descriptor = os.open(
-            path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, 0o600
-        )
-        try:
-            _require_regular(descriptor, path)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
-                    return descriptor
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        except OSError:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)  # it was removed between opening and locking: again
-
-
-def _require_regular(descriptor: int, path: Path) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def _read(descriptor: int) -> _State | None:

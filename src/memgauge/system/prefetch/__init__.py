@@ -1,0 +1,1 @@
+"""Hardware prefetchers of the processor: which can be switched off, and switching them."""
