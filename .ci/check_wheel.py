@@ -22,13 +22,18 @@ REQUIRED_IN_WHEEL = (
     "memgauge/__init__.py",
     "memgauge/_core.pyi",
     "memgauge/include/memgauge/region.h",
+    "memgauge/lib/libmemgauge_preload.so",
     "memgauge/lib/libmemgauge_region.a",
     "memgauge/lib/libmemgauge_region.so",
     "memgauge/py.typed",
     "memgauge/references/data/nvdimm.csv",
     "memgauge/references/data/nvdimm.toml",
 )
-OBJECTS = ["memgauge/_core", "memgauge/lib/libmemgauge_region"]
+OBJECTS = [
+    "memgauge/_core",
+    "memgauge/lib/libmemgauge_preload",
+    "memgauge/lib/libmemgauge_region",
+]
 SOURCE_SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cmake", ".a")
 BUILD_INPUTS = (
     "CMakeLists.txt",
@@ -84,7 +89,7 @@ def faults_in(wheel: Path) -> list[str]:
         if name.endswith(SOURCE_SUFFIXES) and name not in REQUIRED_IN_WHEEL
     ]
     if sorted(name.split(".")[0] for name in objects) != OBJECTS:
-        faults.append(f"should hold the core and the library of regions: {sorted(objects)}")
+        faults.append(f"should hold the core and the libraries for programs: {sorted(objects)}")
     for name, content in objects.items():
         libraries = needed_libraries(content)
         faults += [f"{name} links {x}" for x in libraries if not x.startswith(ALLOWED_LIBRARIES)]

@@ -74,7 +74,12 @@ def found() -> dict[str, set[str]]:
         for path in PACKAGE.rglob("*.py")
         if path.parent.name != "__pycache__"
     }
-    native = (ROOT / "core" / "src", ROOT / "core" / "region", ROOT / "bindings")
+    native = (
+        ROOT / "core" / "src",
+        ROOT / "core" / "region",
+        ROOT / "core" / "preload",
+        ROOT / "bindings",
+    )
     for folder in native:
         for path in folder.rglob("*.[ch]*"):
             files[path] = set(kinds_of_native(path))

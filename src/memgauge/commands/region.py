@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-import memgauge
 from memgauge.model.errors import RequestError
-from memgauge.system.native import load_core
+from memgauge.system.native import installed_file
 
 HEADER = Path("include") / "memgauge" / "region.h"
 LIBRARY = Path("lib") / "libmemgauge_region.so"
@@ -52,11 +51,9 @@ def found(path: Path) -> Path:
     Raises:
         RequestError: it was not built.
     """
-    folders = [Path(folder) for folder in memgauge.__path__]
-    folders.append(Path(str(load_core().__file__)).parent)
-    for folder in folders:
-        if (folder / path).is_file():
-            return folder / path
+    file = installed_file(path)
+    if file is not None:
+        return file
     raise RequestError(
         f"{path.name}: is missing from this installation of memgauge; reinstall it with pip"
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memgauge.model.errors import RequestError, SystemFailure
@@ -36,6 +38,23 @@ def load_core() -> ModuleType:
             f"nothing can be measured without the native core: {_reason(error)}; run 'pip install "
             ".' on this machine"
         ) from error
+
+
+def installed_file(path: Path) -> Path | None:
+    """A file of the installed package; an editable install keeps what was built beside the core.
+
+    Args:
+        path: Below the package's folder.
+
+    Returns:
+        None: there is no such file.
+    """
+    spec = find_spec("memgauge")
+    folders = [Path(folder) for folder in spec.submodule_search_locations or ()] if spec else []
+    core = find_spec("memgauge._core")
+    if core is not None and core.origin is not None:
+        folders.append(Path(core.origin).parent)
+    return next((folder / path for folder in folders if (folder / path).is_file()), None)
 
 
 def load_isas() -> Isas:
