@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 from tests.integration.command import command, memgauge
 
+from memgauge.experiments.diagnose.variants import page_variants
 from memgauge.model.storage.run_file import read_run
+from memgauge.system.detect import detect
 
 pytestmark = [
     pytest.mark.native,
@@ -36,7 +39,8 @@ def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
     programs = {name: of for name, of in run.samples.items() if "/program/" in name}
     assert {name.rpartition("/")[2] for name in programs} == {
         *("compute", "compute again", "write", "cache", "read"),
-        *("as it is", "as it is again", "malloc on huge pages", "no huge pages", "mine"),
+        *("as it is", "as it is again", "mine"),
+        *(one.name for one in page_variants(detect().thp, os.environ)[0]),
     }
     for samples in programs.values():
         assert [sample.round for sample in samples] == [0, 1]
@@ -57,6 +61,8 @@ def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
         (["--metric", "x", "--", "true"], 2, "has 0 groups"),
         (["--only", "pages", "--curves", "x", "--", "true"], 2, "add traffic to it"),
         (["--threads", "2", "--", "true"], 2, "--threads: does not apply"),
+        (["--try", "a=FOO=1 true", "--", "true"], 2, "write 'a=env FOO=1 true'"),
+        (["--only", "traffic", "--try", "a=no-such", "--", "true"], 127, "'no-such': command not"),
         (["--program-cpus", "0", "--pressure-cpus", "0", "--", "true"], 2, "both have CPU 0"),
     ],
 )
@@ -90,6 +96,21 @@ def test_ctrl_c_ends_the_program_and_keeps_what_was_finished(tmp_path: Path) -> 
     end = read_run(tmp_path / "run").end
     assert end is not None
     assert end.status == "interrupted"
+
+
+def test_ranks_on_the_cpus_of_the_generators_leave_no_pressure(tmp_path: Path) -> None:
+    """As under a launcher that binds them: the program's own CPUs do not hold them."""
+    mine, other = sorted(os.sched_getaffinity(0))[:2]
+    rank = f"import os, time; os.sched_setaffinity(0, [{other}]); time.sleep(0.3)"
+    places = ["--program-cpus", str(mine), "--pressure-cpus", str(other)]
+    words = [*QUICK, "--only", "interference", *places]
+    done = memgauge(*words, "--", "sh", "-c", '"$@"; exit', "-", sys.executable, "-c", rank,
+                    cwd=tmp_path)  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"the program runs on CPUs {mine}-{other} of its own choice" in done.stderr or (
+        f"the program runs on CPUs {mine},{other} of its own choice" in done.stderr
+    )
+    assert "Traceback" not in done.stderr
 
 
 READ = ("--metric-command", "echo 40", "--metric-better", "more")

@@ -30,12 +30,14 @@ from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.memory_placements import with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
+from memgauge.experiments.diagnose.own_cpus import on_left, places_left
 from memgauge.experiments.diagnose.parameters import (
     OF_A_PROCESS,
     DiagnoseParameters,
 )
 from memgauge.experiments.diagnose.places import Places, places, places_beside
 from memgauge.experiments.diagnose.points import Diagnosed, opened, points_of
+from memgauge.experiments.diagnose.prefetch import Prefetch
 from memgauge.experiments.diagnose.process_runs import described
 from memgauge.experiments.diagnose.program_runs import OneRun
 from memgauge.experiments.diagnose.references import (
@@ -48,7 +50,7 @@ from memgauge.experiments.diagnose.runs import Runs, runs_of
 from memgauge.experiments.diagnose.steps import steps
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
-from memgauge.experiments.diagnose.variants import never_tried, variants
+from memgauge.experiments.diagnose.variants import not_asked_for, require_commands, variants
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.points.diagnose import (
@@ -86,6 +88,21 @@ class DiagnoseGroup(Group, frozen=True, kw_only=True):
     not_tried: list[NotTried]
     viewpoint: Viewpoint
     """From where the program's memory is looked at: CPUs that it does not use."""
+    core_of: dict[int, int]
+    """Core of each CPU of the machine."""
+
+
+class Starts(msgspec.Struct, frozen=True, kw_only=True):
+    """How the program is run in a sampling pass."""
+
+    runs: Runs
+    prefetch: Prefetch
+    in_a_pass: int
+
+    def of(self, treatment: Treatment, *, look: bool) -> list[OneRun]:
+        """All runs of a pass under a treatment; see `ProgramRuns.run`."""
+        with self.prefetch.of(treatment):
+            return [self.runs.run(treatment, look=look) for _ in range(self.in_a_pass)]
 
 
 class DiagnoseBench(Bench):
@@ -95,16 +112,14 @@ class DiagnoseBench(Bench):
         self,
         points: list[Point],
         treatments: Mapping[str, Treatment],
-        runs: Runs,
+        starts: Starts,
         machinery: Machinery | None,
-        runs_in_a_pass: int,
     ) -> None:
         self.points = points
         self._treatments = treatments
         """By name of the program's point."""
-        self._runs = runs
+        self._starts = starts
         self._machinery = machinery
-        self._runs_in_a_pass = runs_in_a_pass
 
     def measure(self, point: str, round_: int) -> list[Sample]:
         """The program once under one treatment, with the references before and after."""
@@ -117,8 +132,8 @@ class DiagnoseBench(Bench):
 
     def _of_program(self, point: str, round_: int, treatment: Treatment) -> Sample:
         look = treatment.pressure is None and round_ % LOOK_ROUNDS == 0
-        taken = [self._runs.run(treatment, look=look) for _ in range(self._runs_in_a_pass)]
-        made = _sample(point, round_, taken, (treatment.cpus or self._runs.cpus)[0])
+        taken = self._starts.of(treatment, look=look)
+        made = _sample(point, round_, taken, (treatment.cpus or self._starts.runs.cpus)[0])
         if treatment.baseline:
             return made
         return msgspec.structs.replace(made, uses=[one.use for one in taken if one.use is not None])
@@ -127,14 +142,30 @@ class DiagnoseBench(Bench):
 class Machinery:
     """Generators with the references that show what they do."""
 
-    def __init__(self, group: DiagnoseGroup, limit: LimitGroup, stack: ExitStack) -> None:
-        cpu, cpus = group.places.reference, group.places.pressure
-        self.references = References(cpu, group.places.llc_bytes, stack)
+    def __init__(
+        self,
+        where: Places,
+        treatments: Sequence[Treatment],
+        limit: LimitGroup,
+        stack: ExitStack,
+        *,
+        is_shared: bool,
+    ) -> None:
+        """Allocate and prepare all.
+
+        Args:
+            where: CPUs of generators and references.
+            treatments: That are to be applied.
+            limit: For those by limits of the kernel.
+            stack: Frees all when it is closed.
+            is_shared: Whether a process that runs on may use the references' CPU.
+        """
+        cpu, cpus = where.reference, where.pressure
+        self.references = References(cpu, where.llc_bytes, stack)
         self._limit = limit
-        kinds = {one.name: one.pressure for one in limit.treatments if one.pressure is not None}
+        kinds = {one.name: one.pressure for one in treatments if one.pressure is not None}
         self.generators = Generators(cpus, kinds, stack)
         # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
-        is_shared = group.diagnosed.pid is not None and cpu in group.places.program
         self._pair = None if is_shared else _core.Team([cpu, cpus[0]])
 
     def facts(self, treatment: Treatment) -> dict[str, Scalar]:
@@ -216,12 +247,7 @@ class Diagnose(Experiment):
             )
             kinds = (kind for kind in parameters.only if kind != OF_A_PROCESS)
             not_tried += [NotTried(kind, reason) for kind in kinds]
-        if not treatments:
-            reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
-            raise NotPossibleHere(
-                f"diagnose: there is nothing to compare here ({reasons}); give the program other "
-                "CPUs with --program-cpus, or a variant with --try"
-            )
+        _require_any(treatments, not_tried)
         diagnosed = Diagnosed(
             rounds=parameters.rounds,
             pid=parameters.pid,
@@ -241,11 +267,12 @@ class Diagnose(Experiment):
                 places=where,
                 diagnosed=diagnosed,
                 treatments=treatments,
-                not_tried=[*not_tried, *never_tried(parameters.only)],
+                not_tried=[*not_tried, *not_asked_for(parameters.only)],
                 viewpoint=Viewpoint(
                     cpus=sorted(set(system.allowed_cpus) - set(where.program)),
                     by_node=len(nodes_with_memory(system)) > 1,
                 ),
+                core_of={cpu.cpu: cpu.core for cpu in system.cpus},
             )
         ]
 
@@ -265,19 +292,30 @@ class Diagnose(Experiment):
         """
         del memories
         with ExitStack() as stack:
+            require_commands(group.treatments)
             is_counted = "traffic" in parameters.only and parameters.pid is None
             counters = stack.enter_context(run_counters(wanted=is_counted))
             runs = runs_of(parameters, group.places, group.viewpoint, stack, counters.counters)
-            first = runs.run(Treatment(name="first run", kind="variant"), look=True)
-            treatments, no_room = with_room(group.treatments, first.resident_bytes)
+            first = runs.run(Treatment(name="first run", kind="variant"), look=True, find_cpus=True)
+            where = places_left(group.places, sorted(first.cpus), group.core_of)
+            treatments, left_out = on_left(
+                group.treatments, group.places, where, parameters.pressure_steps
+            )
+            treatments, no_room = with_room(treatments, first.resident_bytes)
             first_s = (first.end_ns - first.begin_ns) * 1e-9
             runs_in_a_pass = 1
             if first_s < SHORT_RUN_S:
                 runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
             limit = LimitGroup.opened(treatments, stack)
-            treatments = limit.treatments
+            prefetch = Prefetch.opened(limit.treatments, where.program, stack)
+            treatments = prefetch.treatments
+            left_out += [*no_room, *limit.not_tried, *prefetch.not_tried]
+            _require_any(treatments, left_out)
             has_pressure = any(one.pressure for one in treatments)
-            machinery = Machinery(group, limit, stack) if has_pressure else None
+            machinery = None
+            if has_pressure:
+                is_shared = parameters.pid is not None and where.reference in where.program
+                machinery = Machinery(where, treatments, limit, stack, is_shared=is_shared)
             facts = DiagnoseActual(
                 runs_in_a_pass=runs_in_a_pass,
                 first_run_ns=first.end_ns - first.begin_ns,
@@ -287,13 +325,13 @@ class Diagnose(Experiment):
             points = []
             for treatment in treatments:
                 names = references.names if references and treatment.pressure else []
-                made = points_of(treatment, group.places, group.diagnosed, references=names)
+                made = points_of(treatment, where, group.diagnosed, references=names)
                 own = machinery.facts(treatment) if machinery else {}
                 points += [opened(point, references, {**facts, **own}) for point in made]
-            left_out = [*no_room, *limit.not_tried, *group.not_tried]
-            points[0] = points[0].with_actual(_not_tried(left_out))
+            points[0] = points[0].with_actual(_not_tried([*left_out, *group.not_tried]))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
-            bench = DiagnoseBench(points, leaders, runs, machinery, runs_in_a_pass)
+            starts = Starts(runs=runs, prefetch=prefetch, in_a_pass=runs_in_a_pass)
+            bench = DiagnoseBench(points, leaders, starts, machinery)
             bench.counters = counters.sets
             yield bench
 
@@ -317,6 +355,15 @@ class Diagnose(Experiment):
         )
         words = with_threads(parameters.words, len(places(parameters, system).program))
         return modelled(words, program, parameters.simulate_s)
+
+
+def _require_any(treatments: Sequence[Treatment], not_tried: Sequence[NotTried]) -> None:
+    if not treatments:
+        reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
+        raise NotPossibleHere(
+            f"diagnose: there is nothing to compare here ({reasons}); give the program other "
+            "CPUs with --program-cpus, or a variant with --try"
+        )
 
 
 def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:

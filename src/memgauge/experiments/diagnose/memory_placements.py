@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
+from memgauge.experiments.diagnose.preloaded import placed, why_not_preloaded
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.interleave_weights import kernels_weights
@@ -31,6 +33,8 @@ class _Candidate(msgspec.Struct, frozen=True):
     """None: there is none, for this reason:"""
     text: str
     """What is different, or why it is not tried."""
+    of_large_blocks: bool = False
+    """Whether the policy is of large blocks and maps alone, by the preloaded library."""
 
 
 def memory_placements(
@@ -56,6 +60,14 @@ def memory_placements(
     for one in _candidates(set(program), nodes, system):
         if one.policy is None:
             not_tried.append(NotTried(one.name, one.text))
+        elif one.of_large_blocks:
+            made.append(
+                replace(
+                    variant(one.name, one.text),
+                    large_block_policy=one.policy,
+                    environment=placed(os.environ, one.policy),
+                )
+            )
         else:
             made.append(replace(variant(one.name, one.text), memory_policy=one.policy))
     return made, not_tried
@@ -75,7 +87,9 @@ def _candidates(program: set[int], nodes: list[int], system: System) -> Iterator
         f"memory interleaved over nodes {format_cpu_list(wide)}",
     )
     yield _weighted(nodes, wide, system)
-    yield from _preferred([node for node in with_memory if not node.cpus], system)
+    preferred = list(_preferred([node for node in with_memory if not node.cpus], system))
+    yield from preferred
+    yield from _of_large_blocks(wide, preferred)
 
 
 def _local(home: Sequence[Node]) -> _Candidate:
@@ -130,6 +144,28 @@ def _preferred(without_cpus: Iterable[Node], system: System) -> Iterator[_Candid
             f"node {node.node} preferred",
             MemoryPolicy(mode="preferred", nodes=[node.node]),
             f"memory on node {node.node}{of_kind} as long as it has room",
+        )
+
+
+def _of_large_blocks(wide: list[int], preferred: Iterable[_Candidate]) -> Iterator[_Candidate]:
+    """Large blocks elsewhere, and all small ones near the CPUs as usual."""
+    why_not = why_not_preloaded()
+    if why_not is not None:
+        yield _Candidate("large blocks placed", None, why_not)
+        return
+    how = "by a preloaded library (mbind)"
+    yield _Candidate(
+        "large blocks interleaved",
+        MemoryPolicy(mode="interleave", nodes=wide),
+        f"large blocks and maps interleaved over nodes {format_cpu_list(wide)}, {how}",
+        of_large_blocks=True,
+    )
+    for one in preferred:
+        yield replace(
+            one,
+            name=f"large blocks, {one.name}",
+            text=f"large blocks and maps: {one.text}, {how}",
+            of_large_blocks=True,
         )
 
 

@@ -22,9 +22,13 @@ from memgauge.model.option import (
     switch_option,
 )
 from memgauge.model.parameters import HOST_OPTIONS, CommonParameters, RunOptions
+from memgauge.model.points.diagnose import CACHE, COMPUTE, READ, THROTTLE, WRITE
 from memgauge.model.text import quoted
 
-EVIDENCE = ("interference", "pages", "threads", "placement", "traffic")
+DEFAULT_EVIDENCE = ("interference", "pages", "threads", "placement", "traffic")
+PREFETCH = "prefetch"
+"""Only on request: it writes registers of the processor, and the kernel's log says so."""
+EVIDENCE = (*DEFAULT_EVIDENCE, PREFETCH)
 OF_A_PROCESS = "interference"
 """The evidence that needs no start of the program."""
 LESS, MORE = "less", "more"
@@ -37,6 +41,8 @@ MOST_STEPS = 7
 SEPARATOR = ";;"
 """Between variants in their text form: a command may hold commas."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_TAKEN = frozenset({COMPUTE, WRITE, READ, CACHE, THROTTLE})
+"""Treatments whose names a user could write."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
@@ -69,11 +75,28 @@ def _variants(text: str, flag: str) -> tuple[Variant, ...]:
                 f"{flag} {quoted(one)}: write NAME=COMMAND or NAME=VARIABLE=VALUE, with a name of "
                 "letters, digits and . _ + -"
             )
-        found.append(Variant(name, what))
+        if name in _TAKEN:
+            raise RequestError(
+                f"{flag} {quoted(one)}: a treatment of every diagnosis is named {name}; choose "
+                "another name"
+            )
+        found.append(_checked(Variant(name, what), flag))
     names = [variant.name for variant in found]
     if len(set(names)) < len(names):
         raise RequestError(f"{flag}: two variants have the same name; rename one")
     return tuple(found)
+
+
+def _checked(variant: Variant, flag: str) -> Variant:
+    if variant.variable is not None:
+        return variant
+    try:
+        shlex.split(variant.what)
+    except ValueError as error:
+        raise RequestError(
+            f"{flag} {quoted(str(variant))}: is no command: {str(error).lower()}"
+        ) from error
+    return variant
 
 
 def _write_variants(variants: object) -> str:
@@ -134,9 +157,14 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
     takes_threads: ClassVar[bool] = False
     unlisted: ClassVar[frozenset[str]] = frozenset({*HOST_OPTIONS, "memory", "sweep"})
 
-    only: Annotated[tuple[str, ...], choices_option("kinds of evidence to collect", EVIDENCE)] = (
-        EVIDENCE
-    )
+    only: Annotated[
+        tuple[str, ...],
+        choices_option(
+            "kinds of evidence to collect; prefetch, for which root lets memgauge write the "
+            "processor's registers, is not among the default",
+            EVIDENCE,
+        ),
+    ] = DEFAULT_EVIDENCE
     rounds: Annotated[
         int | None,
         count_option(

@@ -63,14 +63,19 @@ class ProcessRuns:
         stack.callback(self._process.close)
         self._group = stack.enter_context(group_with_parent())
 
-    def run(self, treatment: Treatment, *, look: bool = False) -> OneRun:
-        """The command once, to its end; a treatment changes nothing of it, and no memory is seen.
+    def run(self, treatment: Treatment, *, look: bool = False, find_cpus: bool = False) -> OneRun:
+        """The command once, to its end; a treatment changes nothing of it, and nothing is seen.
+
+        Args:
+            treatment: Not used.
+            look: Not used.
+            find_cpus: Not used.
 
         Raises:
             SystemFailure: the process ended, or the command failed or printed no number above 0.
             KeyboardInterrupt: the command was ended.
         """
-        del treatment, look
+        del treatment, look, find_cpus
         self._refuse_ended()
         prepare(self._reading.prepared_by, self._group)
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:

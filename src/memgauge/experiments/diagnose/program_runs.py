@@ -23,6 +23,7 @@ from memgauge.model.record_kinds.programs import ProgramMemory, RunUse
 from memgauge.model.text import quoted
 from memgauge.system.environment.clock import stamp_clock
 from memgauge.system.memory.policy import inherited
+from memgauge.system.programs.affinity import cpus_watched
 from memgauge.system.programs.ending import end_tree
 from memgauge.system.programs.memory_seen import Viewpoint, Watched, watched
 from memgauge.system.programs.program import Ended, Program
@@ -47,6 +48,8 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
     resident_bytes: int = 0
     """The largest of all its processes together, what they share counted for each, as far as it
     was looked at, and of one of them in any case."""
+    cpus: frozenset[int] = frozenset()
+    """That its processes could use, where they were asked for and seen."""
 
 
 class ProgramRuns:
@@ -86,12 +89,13 @@ class ProgramRuns:
         self._viewpoint = viewpoint or Viewpoint()
         self._run_s: float | None = None
 
-    def run(self, treatment: Treatment, *, look: bool = False) -> OneRun:
+    def run(self, treatment: Treatment, *, look: bool = False, find_cpus: bool = False) -> OneRun:
         """One run, to its end.
 
         Args:
             treatment: How it is started.
             look: Whether to look at its memory while it runs, which takes some time from it.
+            find_cpus: Whether to find out on which CPUs its processes run, which does too.
 
         Raises:
             CommandNotFound, CommandNotExecutable: there is no such program.
@@ -112,12 +116,15 @@ class ProgramRuns:
             ):
                 program = Program(words, environment)
             seen: Watched | None = None
+            cpus: set[int] = set()
             try:
                 os.sched_setaffinity(program.pid, treatment.cpus or self.cpus)
                 used = UseOfRun(program, None if treatment.baseline else self._counters)
                 begin_ns = self._clock_ns()
                 program.start()
                 with ExitStack() as watching:
+                    if find_cpus:
+                        cpus = watching.enter_context(cpus_watched(program.pid))
                     if look:
                         seen = watching.enter_context(
                             watched(program.pid, self._viewpoint, self._run_s)
@@ -144,6 +151,7 @@ class ProgramRuns:
             use=use,
             memory=seen.memory(end_s) if seen else None,
             resident_bytes=max(seen.resident_bytes if seen else 0, peak),
+            cpus=frozenset(cpus),
         )
 
     def _refuse_failure(
@@ -159,13 +167,19 @@ class ProgramRuns:
             )
         if not self._same_output:
             return
+        same = self._without_metric(output)
         if self._first_output is None:
-            self._first_output = output
-        elif output != self._first_output:
+            self._first_output = same
+        elif same != self._first_output:
             raise SystemFailure(
-                f"{quoted(words[0])}: printed something else than its first run (--same-output)"
-                f"{tail(output)}"
+                f"{quoted(words[0])}: printed something else than its first run{under} "
+                f"(--same-output){tail(output)}"
             )
+
+    def _without_metric(self, output: bytes) -> bytes:
+        """What must be the same in all runs: the number that `--metric` finds differs."""
+        found = self._metric.search(output) if isinstance(self._metric, re.Pattern) else None
+        return output if found is None else output[: found.start(1)] + output[found.end(1) :]
 
     def _metric_of(self, output: bytes, words: list[str]) -> float | None:
         if isinstance(self._metric, RegionTime):

@@ -19,6 +19,7 @@ from memgauge.model.points.diagnose import (
     WRITE,
 )
 from memgauge.system.memory.policy import MemoryPolicy
+from memgauge.system.prefetch.registers import Prefetchers
 
 MIB = 1 << 20
 MEMORY_LEAST_BYTES = 128 * MIB
@@ -65,6 +66,10 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     """Other CPUs; None: the program's."""
     memory_policy: MemoryPolicy | None = None
     """That the program starts with; None: as memgauge was started."""
+    large_block_policy: MemoryPolicy | None = None
+    """That the preloaded library gives its large blocks; None: it gives none."""
+    prefetch_off: Prefetchers | None = None
+    """Hardware prefetchers of the program's CPUs that are off while it runs; None: as they are."""
     pages_wanted: Literal["", "huge", "base"] = ""
     """What its memory is to be on where pages are what differs."""
     change: str = ""
@@ -78,7 +83,8 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def nodes_wanted(self) -> list[int]:
         """Nodes on which its memory is to be; empty: they are not what differs."""
-        return self.memory_policy.nodes if self.memory_policy else []
+        policy = self.memory_policy or self.large_block_policy
+        return policy.nodes if policy else []
 
 
 class NotTried(msgspec.Struct, frozen=True):

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from memgauge.experiments.diagnose.cpu_placements import THREAD_VARIABLES, cpu_placements
 from memgauge.experiments.diagnose.memory_placements import memory_placements
-from memgauge.experiments.diagnose.parameters import EVIDENCE, DiagnoseParameters
+from memgauge.experiments.diagnose.parameters import (
+    DEFAULT_EVIDENCE,
+    PREFETCH,
+    DiagnoseParameters,
+    Variant,
+)
 from memgauge.experiments.diagnose.places import Places
+from memgauge.experiments.diagnose.prefetch import PREFETCH_OFF, prefetch_variants
+from memgauge.experiments.diagnose.preloaded import heap_on_huge_pages, huge, why_not_preloaded
 from memgauge.experiments.diagnose.threads import PLACE, takes_threads, with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
+from memgauge.model.errors import RequestError
 from memgauge.model.points.diagnose import AS_IT_IS, AS_IT_IS_AGAIN
 from memgauge.model.system import System
+from memgauge.model.text import quoted
 from memgauge.system.memory.policy import refusal
+from memgauge.system.programs.program import candidates, check_startable
 
-NEVER = (
-    NotTried(
-        "huge pages for all memory",
-        "the setting in /sys/kernel/mm/transparent_hugepage is of the whole machine",
-    ),
-    NotTried(
-        "hardware prefetch off", "memgauge does not write the processor's model-specific registers"
-    ),
+ADVISED = "huge pages advised"
+WHOLE_MACHINE = NotTried(
+    "huge pages for all memory",
+    "the setting in /sys/kernel/mm/transparent_hugepage is of the whole machine",
 )
 
 
@@ -42,7 +49,9 @@ def variants(
     made: list[Treatment] = []
     not_tried: list[NotTried] = []
     if "pages" in parameters.only:
-        made += _page_variants(os.environ)
+        found, left_out = page_variants(system.thp, os.environ)
+        made += found
+        not_tried += left_out
     if "threads" in parameters.only:
         made += _thread_variants(len(places.program), parameters.words)
         if len(places.program) == 1:
@@ -54,6 +63,10 @@ def variants(
         ):
             made += [_on_its_cpus(one, parameters.words) for one in found]
             not_tried += left_out
+    if PREFETCH in parameters.only:
+        found, left_out = prefetch_variants(places.program, system)
+        made += found
+        not_tried += left_out
     made += _own_variants(parameters, len(places.program))
     if made:
         made[:0] = [
@@ -63,14 +76,16 @@ def variants(
     return made, not_tried
 
 
-def never_tried(only: Sequence[str]) -> list[NotTried]:
-    """What is tried on no machine, and what was not asked for.
+def not_asked_for(only: Sequence[str]) -> list[NotTried]:
+    """What was not asked for.
 
     Args:
         only: The kinds of evidence that were asked for.
     """
-    left_out = [NotTried(name, "left out by --only") for name in EVIDENCE if name not in only]
-    return [*NEVER, *left_out]
+    found = [NotTried(name, "left out by --only") for name in DEFAULT_EVIDENCE if name not in only]
+    if PREFETCH not in only:
+        found.append(NotTried(PREFETCH_OFF, f"only tried where --only names {PREFETCH}"))
+    return found
 
 
 def _on_its_cpus(one: Treatment, words: Sequence[str]) -> Treatment:
@@ -81,27 +96,69 @@ def _on_its_cpus(one: Treatment, words: Sequence[str]) -> Treatment:
 
 
 def _own_variants(parameters: DiagnoseParameters, cpus: int) -> list[Treatment]:
+    """Those of the user.
+
+    Raises:
+        RequestError: a variable's value looks like a command.
+    """
     made = []
     for own in parameters.variants or ():
-        variable = own.variable
-        made.append(
-            replace(
-                variant(own.name, own.what),
-                environment={} if variable is None else dict([variable]),
-                words=with_threads(shlex.split(own.what), cpus) if variable is None else None,
-            )
-        )
+        one = variant(own.name, own.what)
+        if own.variable is not None:
+            _refuse_command(own, parameters.words)
+            made.append(replace(one, environment=dict([own.variable])))
+            continue
+        made.append(replace(one, words=with_threads(shlex.split(own.what), cpus)))
     return made
 
 
-def _page_variants(environment: Mapping[str, str]) -> list[Treatment]:
-    """Huge pages of the allocator of the C library on, and huge pages of the process off."""
-    tunables = environment.get("GLIBC_TUNABLES")
-    asked = ":".join(filter(None, (tunables, "glibc.malloc.hugetlb=1")))
-    return [
+def require_commands(treatments: Iterable[Treatment]) -> None:
+    """Refuse commands that cannot be started before anything is run.
+
+    Args:
+        treatments: Those with a command of their own are looked at.
+
+    Raises:
+        CommandNotFound, CommandNotExecutable: there is no such command.
+    """
+    for name in {one.words[0]: None for one in treatments if one.words}:
+        check_startable(name, candidates(name, os.environ.get("PATH", os.defpath)))
+
+
+def _refuse_command(own: Variant, usual: Sequence[str]) -> None:
+    """A shell would take `FOO=1 ./solver` for a command; here it would be a value with a blank."""
+    name, value = own.variable or ("", "")
+    later = value.split()[1:]
+    if any(word == usual[0] or ("/" in word and _is_program(word)) for word in later):
+        raise RequestError(
+            f"--try {quoted(str(own))}: sets {name} to {quoted(value)} and starts no other "
+            f"command; to start one with a variable, write {quoted(f'{own.name}=env {own.what}')}"
+        )
+
+
+def _is_program(path: str) -> bool:
+    return Path(path).is_file() and os.access(path, os.X_OK)
+
+
+def page_variants(
+    thp: str | None, environment: Mapping[str, str]
+) -> tuple[list[Treatment], list[NotTried]]:
+    """Huge pages for the allocator, for all large blocks, and for nothing; and why not more.
+
+    Args:
+        thp: The machine's mode of transparent huge pages; None: it has none.
+        environment: That the program has otherwise.
+    """
+    if thp in {None, "never"}:
+        reason = "the kernel has no transparent huge pages"
+        if thp is not None:
+            reason = "transparent huge pages are switched off on this machine (never)"
+        return [], [NotTried("huge pages", reason)]
+    asked = heap_on_huge_pages(environment)
+    made = [
         replace(
-            variant("malloc on huge pages", f"GLIBC_TUNABLES={asked}"),
-            environment={"GLIBC_TUNABLES": asked},
+            variant("malloc on huge pages", f"GLIBC_TUNABLES={asked['GLIBC_TUNABLES']}"),
+            environment=asked,
             pages_wanted="huge",
         ),
         replace(
@@ -110,6 +167,13 @@ def _page_variants(environment: Mapping[str, str]) -> list[Treatment]:
             pages_wanted="base",
         ),
     ]
+    not_tried = [] if thp == "always" else [WHOLE_MACHINE]
+    why_not = why_not_preloaded()
+    if why_not is not None:
+        return made, [NotTried(ADVISED, why_not), *not_tried]
+    change = "large blocks advised by a preloaded library (madvise), and malloc on huge pages"
+    advised = replace(variant(ADVISED, change), environment=huge(environment), pages_wanted="huge")
+    return [advised, *made], not_tried
 
 
 def _thread_variants(cpus: int, words: Sequence[str]) -> list[Treatment]:

@@ -11,6 +11,7 @@ pytest.importorskip("memgauge._core")
 from msgspec.structs import replace
 from tests.unit.system.trees import NODES, Files, plant, with_cxl, xeon
 
+from memgauge.experiments.diagnose import preloaded
 from memgauge.experiments.diagnose.memory_placements import ALL, memory_placements, with_room
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment
 from memgauge.model.system import System
@@ -21,6 +22,11 @@ NEAR, EVERY = [0, 1, 8, 9], [*range(16)]
 """CPUs of node 0 of the Xeon, and of both nodes."""
 MIB = 1 << 20
 Placed = dict[str, tuple[str, list[int], str]]
+
+
+@pytest.fixture(autouse=True)
+def library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preloaded, "installed_file", lambda path: Path("/package") / path)
 
 
 def weights(*of_nodes: int) -> Files:
@@ -41,9 +47,11 @@ def placed(
     made, not_tried = memory_placements(program, system, refusal)
     found: Placed = {}
     for one in made:
-        assert one.memory_policy is not None
-        assert one.nodes_wanted == one.memory_policy.nodes
-        found[one.name] = (one.memory_policy.mode, one.memory_policy.nodes, one.change)
+        policy = one.memory_policy or one.large_block_policy
+        assert policy is not None
+        assert one.nodes_wanted == policy.nodes
+        assert ("MEMGAUGE_LARGE_POLICY" in one.environment) == (one.memory_policy is None)
+        found[one.name] = (policy.mode, policy.nodes, one.change)
     return found, {one.name: one.reason for one in not_tried}
 
 
@@ -53,6 +61,11 @@ def test_a_program_on_one_of_two_nodes(two_nodes: System) -> None:
             "local memory": ("bind", [0], "memory on node 0 only"),
             "remote memory": ("bind", [1], "memory on node 1 only"),
             "interleaved memory": ("interleave", [0, 1], "memory interleaved over nodes 0-1"),
+            "large blocks interleaved": (
+                "interleave",
+                [0, 1],
+                "large blocks and maps interleaved over nodes 0-1, by a preloaded library (mbind)",
+            ),
         },
         {
             "memory interleaved by weights": "the kernel has no weights of its nodes (weighted "
@@ -80,6 +93,11 @@ def test_memory_without_cpus_is_preferred_and_in_the_weights(tmp_path: Path) -> 
     mode, nodes, text = made["node 2 preferred"]
     assert (mode, nodes) == ("preferred", [2])
     assert text.startswith("memory on node 2")
+    assert made["large blocks, node 2 preferred"] == (
+        "preferred",
+        [2],
+        f"large blocks and maps: {text}, by a preloaded library (mbind)",
+    )
     assert reasons == {}
 
 
@@ -88,6 +106,13 @@ def test_equal_weights_are_the_plain_interleave(two_nodes: System) -> None:
     made, reasons = placed(replace(two_nodes, tiers=tiers), NEAR)
     assert "memory interleaved by weights" not in made
     assert reasons["memory interleaved by weights"].endswith("the same for all nodes")
+
+
+def test_large_blocks_need_the_library(two_nodes: System, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preloaded, "installed_file", lambda _path: None)
+    made, reasons = placed(two_nodes, NEAR)
+    assert "large blocks interleaved" not in made
+    assert "is missing from this installation" in reasons["large blocks placed"]
 
 
 def test_nothing_is_tried_where_nothing_can_be(two_nodes: System) -> None:

@@ -44,6 +44,9 @@ def test_a_variant_is_a_variable_or_a_command(text: str, variable: tuple[str, st
     [
         ({"try": "nothing"}, "write NAME=COMMAND"),
         ({"try": "a=x;;a=y"}, "same name"),
+        ({"try": "write=./a.out"}, "a treatment of every diagnosis is named write"),
+        ({"try": "a=./a.out 'b"}, "is no command: no closing quotation"),
+        ({"try": "a= "}, "write NAME=COMMAND"),
         ({"metric": "no group"}, "has 0 groups"),
         ({"metric": "(a)(b)"}, "has 2 groups"),
         ({"metric": "("}, "is no regular expression"),

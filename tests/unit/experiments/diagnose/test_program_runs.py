@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -111,6 +112,35 @@ def test_other_output_than_at_first_is_a_failure_where_asked_for(tmp_path: Path)
     same.run(USUAL)
     with pytest.raises(SystemFailure, match="something else than its first run"):
         same.run(USUAL)
+
+
+def test_the_number_of_the_metric_may_differ_and_a_variant_is_named(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    script = f"echo x >>{count}; echo time $(wc -l <{count}) of $WHAT"
+    same = runs(script, same_output=True, metric="time ([0-9]+)")
+    assert [same.run(USUAL).metric for _ in range(2)] == [1, 2]
+    other = Treatment(name="w", kind="variant", change="WHAT=x", environment={"WHAT": "x"})
+    message = r"than its first run under 'w' \(WHAT=x\) \(--same-output\); it printed: time 3 of x"
+    with pytest.raises(SystemFailure, match=message):
+        same.run(other)
+
+
+def test_cpus_that_the_program_chooses_are_found_where_asked_for(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    rank = f"import os; os.sched_setaffinity(0, {CPUS[-1:]}); open('{go}').read()"
+    os.mkfifo(go)
+    program = ProgramRuns([sys.executable, "-c", rank], CPUS[:1])
+
+    def let_go() -> None:
+        with go.open("w"):
+            time.sleep(0.1)
+
+    thread = threading.Thread(target=let_go)
+    thread.start()
+    found = program.run(USUAL, find_cpus=True).cpus
+    thread.join()
+    if found:  # a busy machine may not have looked in time
+        assert set(CPUS[-1:]) <= found <= {CPUS[0], CPUS[-1]}
 
 
 def test_there_is_no_such_program() -> None:
