@@ -23,6 +23,7 @@ from memgauge.model.points.core_to_core import (
 from memgauge.model.records import Point
 from memgauge.model.system import System
 from memgauge.model.topology.claimed import claimed_groups
+from memgauge.model.units import format_count
 from memgauge.system.topology.memory_nodes import nodes_with_memory
 from memgauge.system.topology.placement import cpus_for, default_team_sizes
 
@@ -151,7 +152,7 @@ def plan_of(parameters: CoreToCoreParameters, system: System) -> CoreToCoreGroup
         ).recorded()
     )
     return CoreToCoreGroup(
-        name=f"{len(pairs)} pairs of {len(cpus)} CPUs",
+        name=f"{format_count(len(pairs), 'pair')} of {len(cpus)} CPUs",
         points=points,
         bytes=LINES_BYTES * len(homes),
         bytes_in=_bytes_in(places),
