@@ -10,10 +10,10 @@ than on the first, as when two runs got other CPUs: shares must not differ for t
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
 
+from benchmarks.diagnose.replicated import Options, head, parser, row
 from benchmarks.diagnose.simulated import (
     MACHINES,
     NEAR,
@@ -44,13 +44,9 @@ def share_of(machine: Machine, latency: float, most: int, draw: random.Random) -
 
 def main() -> None:
     """Print a row for each pair of machines and each pair of programs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=40, help="most of them")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = parser(__doc__, replications=400).parse_args(namespace=Options())
     draw = random.Random(options.seed)
-    print("| machines | shares | told | covered | differs |\n| --- | --- | --- | --- | --- |")
+    head(["machines", "shares", "told", "covered", "differs"])
     for first, second in ((MACHINES[0], MACHINES[0]), (MACHINES[0], STRONGER), (MACHINES[1],) * 2):
         for one, other in PAIRS:
             found: Counter[str] = Counter()
@@ -66,14 +62,14 @@ def main() -> None:
                 found["covered"] += interval.low <= other - one <= interval.high
                 found["differs"] += not interval.low <= 0 <= interval.high
             told = max(1, found["told"])
-            cells = (
+            cells = [
                 f"{first.name} and {second.name}",
                 f"{one:.0%} and {other:.0%}",
                 f"{found['told'] / options.replications:.0%}",
                 f"{found['covered'] / told:.1%}",
                 f"{found['differs'] / told:.1%}",
-            )
-            print(f"| {' | '.join(cells)} |", flush=True)
+            ]
+            row(cells)
 
 
 if __name__ == "__main__":

@@ -13,13 +13,13 @@ stragglers. What the analysis makes of such rounds is set beside what is true.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from benchmarks.diagnose.replicated import Options, head, parser, row
 from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
 from memgauge.analysis.diagnose.figures import Pass, treated_of
 from memgauge.analysis.diagnose.judgement import Judgement, judge
@@ -240,15 +240,10 @@ class Tally:
 
 def main() -> None:
     """Print a row for each machine and program, then one for each machine and variant."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=400)
-    parser.add_argument("--rounds", type=int, default=40, help="most of them")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = parser(__doc__, replications=400).parse_args(namespace=Options())
     draw = random.Random(options.seed)
     of = ["share covered", "rounds", "right", "cannot tell", "wrong"]
-    _row(["machine", "program", *of, *(f"{one}, early" for one in of)])
-    _row(["---"] * 12)
+    head(["machine", "program", *of, *(f"{one}, early" for one in of)])
     totals: Counter[str] = Counter()
     for machine in MACHINES:
         for truth in PROGRAMS:
@@ -258,7 +253,7 @@ def main() -> None:
                 fixed.add(judged(made), truth, options.rounds)
                 rounds = decided_rounds(PRESSURES, made, options.rounds)
                 early.add(judged(first_rounds(made, rounds)), truth, rounds)
-            _row([machine.name, truth.name, *fixed.cells(), *early.cells()])
+            row([machine.name, truth.name, *fixed.cells(), *early.cells()])
             for name, tally in (("fixed", fixed), ("early", early)):
                 totals[f"given {name}"] += tally.given
                 totals[f"covered {name}"] += tally.covered
@@ -271,8 +266,7 @@ def main() -> None:
 
 
 def _variants(replications: int, most: int, draw: random.Random) -> None:
-    _row(["machine", "time", "covered", "wrong", "covered, early", "wrong, early", "rounds"])
-    _row(["---"] * 7)
+    head(["machine", "time", "covered", "wrong", "covered, early", "wrong, early", "rounds"])
     for machine in MACHINES[:2]:
         for gain in GAINS:
             found: Counter[str] = Counter()
@@ -295,11 +289,7 @@ def _variants(replications: int, most: int, draw: random.Random) -> None:
                 for name in ("fixed", "early")
                 for what in ("covered", "wrong")
             ]
-            _row([machine.name, f"{gain}", *cells, f"{found['rounds'] / replications:.1f}"])
-
-
-def _row(cells: Sequence[str]) -> None:
-    print(f"| {' | '.join(cells)} |", flush=True)
+            row([machine.name, f"{gain}", *cells, f"{found['rounds'] / replications:.1f}"])
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ each follows from its formula: the amount of which it takes 5% longer.
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
+from benchmarks.diagnose.replicated import Options, head, parser, row
 from benchmarks.diagnose.simulated import MACHINES, PRESSURES, Machine, disturbed
 from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
 from memgauge.analysis.diagnose.figures import Pass, treated_of
@@ -226,6 +226,12 @@ def _first_slow(
     return 0.0
 
 
+class NeedsOptions(Options):
+    """With part doses."""
+
+    steps: int
+
+
 class Tally:
     """What became of the statements on one program."""
 
@@ -259,12 +265,9 @@ def needs(
 
 def main() -> None:
     """Print a row for each machine and program."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=40, help="most of them")
-    parser.add_argument("--steps", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    own = parser(__doc__, replications=200)
+    own.add_argument("--steps", type=int, default=3)
+    options = own.parse_args(namespace=NeedsOptions())
     draw = random.Random(options.seed)
     treatments = requested(options.steps)
     columns = [
@@ -273,8 +276,7 @@ def main() -> None:
         for of in ("bandwidth", "cache")
         for what in ("told", "two ends", "wrong")
     ]
-    _row(["machine", "program", *columns, "runs, early"])
-    _row(["---"] * 15)
+    head(["machine", "program", *columns, "runs, early"])
     sums = [Tally() for _ in range(4)]
     for machine in MACHINES:
         for truth in PROGRAMS:
@@ -290,13 +292,9 @@ def main() -> None:
                     for tally, need, amount in zip(each, said, true * 2, strict=True):
                         tally.add(need, amount)
             cells = [cell for tally in tallies for cell in tally.cells(options.replications)]
-            _row([machine.name, truth.name, *cells, f"{runs / options.replications:.0f}"])
+            row([machine.name, truth.name, *cells, f"{runs / options.replications:.0f}"])
     total = options.replications * len(MACHINES) * len(PROGRAMS)
-    _row(["all", "", *(cell for tally in sums for cell in tally.cells(total)), ""])
-
-
-def _row(cells: Sequence[str]) -> None:
-    print(f"| {' | '.join(cells)} |", flush=True)
+    row(["all", "", *(cell for tally in sums for cell in tally.cells(total)), ""])
 
 
 if __name__ == "__main__":
