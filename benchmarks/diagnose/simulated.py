@@ -23,6 +23,7 @@ from benchmarks.diagnose.replicated import Options, head, parser, row
 from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
 from memgauge.analysis.diagnose.figures import Pass, treated_of
 from memgauge.analysis.diagnose.judgement import Judgement, judge
+from memgauge.analysis.diagnose.regions import treated_under
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
 from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, DiagnoseRequested
 
@@ -97,7 +98,21 @@ def passes(
     machine: Machine, truth: Truth, rounds: int, draw: random.Random
 ) -> dict[str, list[Pass]]:
     """Passes of all treatments, as a run would have them."""
-    found: dict[str, list[Pass]] = {name: [] for name in TREATMENTS}
+    return passes_of_parts(machine, [truth], rounds, draw)[0]
+
+
+def passes_of_parts(
+    machine: Machine, truths: Sequence[Truth], rounds: int, draw: random.Random
+) -> list[dict[str, list[Pass]]]:
+    """Passes of several parts of one program, in the same rounds and beside the same references.
+
+    Args:
+        machine: On which it runs.
+        truths: Of each part.
+        rounds: So many.
+        draw: Source of chance.
+    """
+    found: list[dict[str, list[Pass]]] = [{name: [] for name in TREATMENTS} for _ in truths]
     regime = "near" if machine.moves else ""
     for round_ in range(rounds):
         pace = draw.lognormvariate(0, machine.pace)
@@ -108,14 +123,25 @@ def passes(
             if regime == "far":
                 stretch = tuple(1 + 0.05 * (one - 1) for one in stretch)  # type: ignore[assignment]
             dose = draw.lognormvariate(0, machine.dose)
-            latency, bandwidth, cached = (1 + dose * (one - 1) for one in stretch)
-            rest = 1 - truth.latency - truth.bandwidth - truth.cached
-            time = (
-                rest + truth.latency * latency + truth.bandwidth * bandwidth + truth.cached * cached
-            )
-            times = [pace * one for one in (time, latency, bandwidth, cached)]
-            found[name].append(disturbed(machine, times, draw, round_=round_, regime=regime))
+            of_references = [1 + dose * (one - 1) for one in stretch]
+            first: Pass | None = None
+            for part, truth in zip(found, truths, strict=True):
+                times = [pace * one for one in (time_of(truth, of_references), *of_references)]
+                made = disturbed(machine, times, draw, round_=round_, regime=regime)
+                first = first or made
+                part[name].append(msgspec.structs.replace(made, references=first.references))
     return found
+
+
+def time_of(truth: Truth, references: Sequence[float]) -> float:
+    """Time of a program over that without pressure.
+
+    Args:
+        truth: By its shares.
+        references: Times of what waits, streams and lives in the cache, likewise.
+    """
+    shares = (truth.latency, truth.bandwidth, truth.cached)
+    return 1 - sum(shares) + sum(share * one for share, one in zip(shares, references, strict=True))
 
 
 def disturbed(
@@ -194,14 +220,7 @@ VARIANTS = {
 
 def judged(made: Mapping[str, Sequence[Pass]]) -> Judgement:
     """The verdict on these passes."""
-    return judge(
-        [
-            one
-            for name, requested in PRESSURES.items()
-            if requested.baseline
-            for one in treated_of(requested, made[name], made["compute"])
-        ]
-    )
+    return judge(treated_under(PRESSURES, made, 0.95))
 
 
 class Tally:

@@ -27,7 +27,13 @@ from memgauge.model.record_kinds.fields import (
     Scalar,
     Seconds,
 )
-from memgauge.model.record_kinds.programs import Process, ProgramMemory, Region, RunUse
+from memgauge.model.record_kinds.programs import (
+    Process,
+    ProgramMemory,
+    Referenced,
+    Region,
+    RunUse,
+)
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.system import System
 
@@ -203,6 +209,11 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     program_memory: ProgramMemory | None = None
     """Of a program under diagnosis: the largest that was seen while it ran. None: it was not looked
     at in this round, or nothing could be read."""
+    regions_s: dict[str, list[Annotated[float, msgspec.Meta(gt=0, le=LARGEST_HEADLINE)]]] = (
+        msgspec.field(default_factory=dict)
+    )
+    """Of a program under diagnosis: seconds in each region that it marks, one for each iteration.
+    A region that was not timed in all of them is left out."""
     uses: list[RunUse] = msgspec.field(default_factory=list)
     """What each run of a program under diagnosis used, one for each iteration. Empty: not kept."""
 
@@ -320,6 +331,7 @@ AnyRecord = (
     | SimulatedMachine
     | Simulated
     | MeasuredCurve
+    | Referenced
     | Warning
     | RunEnd
 )

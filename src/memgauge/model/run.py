@@ -7,7 +7,7 @@ import msgspec
 
 from memgauge.model.record_kinds.counters import CounterSet, Lane
 from memgauge.model.record_kinds.fields import Scalar
-from memgauge.model.record_kinds.programs import Process, Region
+from memgauge.model.record_kinds.programs import Process, Referenced, Region
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.records import (
     AnyRecord,
@@ -55,6 +55,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """By name of point and of machine; the latest of each."""
     curves: list[MeasuredCurve]
     """Latency beside bandwidth by an earlier run that was named."""
+    referenced: list[Referenced]
+    """Of a program under diagnosis, one for each leg at most."""
     end: RunEnd | None
     """None if the run was killed, or is still being written."""
     notes: list[str]
@@ -127,6 +129,7 @@ def run_of(
         machines={},
         simulated={},
         curves=[],
+        referenced=[],
         end=None,
         notes=[],
     )
@@ -177,8 +180,8 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.machines[record.machine.name] = record
         case Simulated():
             run.simulated.setdefault(record.point, {})[record.machine] = record
-        case MeasuredCurve():
-            run.curves.append(record)
+        case MeasuredCurve() | Referenced():
+            _file_diagnosis(run, record)
         case RunEnd():
             pass
 
@@ -191,3 +194,10 @@ def _file_profile(run: Run, record: Lane | Process | Region) -> None:
             run.processes.append(record)
         case Region():
             run.regions.append(record)
+
+
+def _file_diagnosis(run: Run, record: MeasuredCurve | Referenced) -> None:
+    if isinstance(record, MeasuredCurve):
+        run.curves.append(record)
+    else:
+        run.referenced.append(record)

@@ -184,7 +184,8 @@ class Recording:
                 return late
             self._start()
             sets = [made for bench in benches for made in bench.counters]
-            self._writer.write([*sets, *partial_warnings(sets)])
+            found = [record for bench in benches for record in bench.found]
+            self._writer.write([*sets, *partial_warnings(sets), *found])
             share_s = self._share_s(benches.values(), [late, *waiting])
             if self._request.is_survey:
                 share_s = self._try(benches, share_s, [late, *waiting])

@@ -27,7 +27,8 @@ QUICK = ("diagnose", "--rounds", "2", "--budget", "200s", "--output", "run")
 
 
 def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
-    script = "echo $MINE $OMP_NUM_THREADS; echo time 0.25"
+    marks = "; ".join(f"echo {at} 7 7 0 solve >>$MEMGAUGE_MARKS" for at in ("b 1000", "e 9001000"))
+    script = f"echo $MINE $OMP_NUM_THREADS; echo time 0.25; {marks}"
     words = ["--only", "interference,pages", "--metric", "time (.*)", "--try", "mine=MINE=yes"]
     done = memgauge(*QUICK, *words, "--json", "--", "sh", "-c", script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -45,6 +46,13 @@ def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
     for samples in programs.values():
         assert [sample.round for sample in samples] == [0, 1]
         assert all(one == 0.25 for sample in samples for one in sample.printed)
+        assert {*(name for sample in samples for name in sample.regions_s)} <= {"solve"}
+    # A run that is very short or long has too many marks for its time, or a region that is short.
+    (by_region,) = diagnosis["regions"] or [None]
+    not_tried = {one["name"] for one in diagnosis["not_tried"]}
+    assert (by_region is None) == ("verdicts by region" in not_tried)
+    if by_region is not None:
+        assert (by_region["name"], by_region["verdict"]) == ("solve", "cannot tell")
     again = memgauge("report", "run", cwd=tmp_path)
     text = " ".join(again.stdout.split())
     # On a machine that moves the CPUs, fewer than all rounds can be paired.

@@ -9,6 +9,11 @@ from memgauge.analysis.answer.quality import quality_of
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
 from memgauge.analysis.diagnose.need_words import need_details
+from memgauge.analysis.diagnose.regions import (
+    RegionDiagnosis,
+    region_diagnoses,
+    region_words,
+)
 from memgauge.analysis.diagnose.traffic_section import basis_words
 from memgauge.analysis.diagnose.verdicts import (
     MATTERS,
@@ -42,7 +47,13 @@ def diagnosis_answer(
     return Answer(
         quality=quality_of(figures),
         sentences=[verdict_words(judgement)] if found.pressures else [],
-        lines=[*_pressure(found, judgement), *_traffic(found), *_variants(found), *_process(found)],
+        lines=[
+            *_pressure(found, judgement),
+            *_regions(region_diagnoses(figures)),
+            *_traffic(found),
+            *_variants(found),
+            *_process(found),
+        ],
         next_steps=next_steps(every),
         charts=[chart.name for section in sections for chart in section.charts][:2],
     )
@@ -84,6 +95,11 @@ def _pressure(found: Diagnosis, judgement: Judgement) -> Iterator[AnswerLine]:
     needs = need_details(found, judgement)
     if needs:
         yield AnswerLine(label="Needs", figures=[], detail=", ".join(needs))
+
+
+def _regions(found: Sequence[RegionDiagnosis]) -> Iterator[AnswerLine]:
+    if found:
+        yield AnswerLine(label="By region", figures=[], detail=region_words(found))
 
 
 def _traffic(found: Diagnosis) -> Iterator[AnswerLine]:

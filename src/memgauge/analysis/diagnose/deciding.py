@@ -9,11 +9,12 @@ hold as often as those of a fixed number of rounds (`benchmarks/diagnose/simulat
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from memgauge.analysis.diagnose.figures import Pass, Treated, passes_of, treated_of
 from memgauge.analysis.diagnose.judgement import BEYOND, LIKE_BANDWIDTH, Judgement, judge
 from memgauge.analysis.diagnose.needs import is_decided
+from memgauge.analysis.diagnose.regions import pressures_of, region_passes, treated_under
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import (
@@ -63,7 +64,35 @@ def decided(points: Sequence[Point], taken: Mapping[str, Sequence[Sample]]) -> s
     done = decided_treatments(
         {name: one for name, (one, _) in requested.items()}, passes_of(points, taken)
     )
+    if not all(are_regions_settled(points, taken)):
+        done -= {name for name, (one, _) in requested.items() if one.kind == "pressure"}
     return {point for name, (_, point) in requested.items() if name in done}
+
+
+def are_regions_settled(
+    points: Sequence[Point], taken: Mapping[str, Sequence[Sample]]
+) -> Iterator[bool]:
+    """Whether more rounds would change what is said of each region that is timed.
+
+    Args:
+        points: Of one diagnosis.
+        taken: Samples so far by name of the point.
+    """
+    requested = pressures_of(points)
+    for passes in region_passes(points, taken).values():
+        yield is_region_settled(requested, passes)
+
+
+def is_region_settled(
+    requested: Mapping[str, DiagnoseRequested], passes: Mapping[str, Sequence[Pass]]
+) -> bool:
+    """The same of one region, as of a whole run.
+
+    Args:
+        requested: Of the program under pressure, by treatment.
+        passes: Of the region, by treatment.
+    """
+    return _is_verdict_settled(treated_under(requested, passes, CONFIDENCE))
 
 
 def decided_treatments(
@@ -105,13 +134,17 @@ def _pressures(
 def _verdict(names: set[str], treated: Mapping[str, Sequence[Treated]]) -> set[str]:
     """Treatments that the verdict rests on, once it is settled: all of them, or none."""
     every = [one for name in names for one in treated.get(name, ())]
+    return names if _is_verdict_settled(every) else set()
+
+
+def _is_verdict_settled(every: Sequence[Treated]) -> bool:
     judgement = judge(every)
     write = next(
         (one for one in every if one.name == WRITE and one.regime == judgement.regime), None
     )
     if write is None or write.rounds < LEAST_DECIDED_ROUNDS:
-        return set()
-    return names if _is_settled(judgement, write) else set()
+        return False
+    return _is_settled(judgement, write)
 
 
 def _is_settled(judgement: Judgement, write: Treated) -> bool:

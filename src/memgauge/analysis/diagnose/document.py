@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.diagnose.contradictions import contradictions
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind, judgement_of
 from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
@@ -13,7 +14,9 @@ from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need_of
 from memgauge.analysis.diagnose.on_curve import OnCurve
 from memgauge.analysis.diagnose.process import RunningProcess
+from memgauge.analysis.diagnose.regions import RegionDiagnosis, region_diagnoses
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
+from memgauge.analysis.diagnose.working_set import WorkingSet, working_set
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.model.simulated_program import TrafficPlace
@@ -120,6 +123,31 @@ class TrafficFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Those that make most of what was simulated."""
 
 
+class ContradictionText(msgspec.Struct, frozen=True, kw_only=True):
+    """Two kinds of evidence that cannot both be right."""
+
+    kinds: tuple[str, str]
+    text: str
+
+
+class RegionFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What limits the program inside a region that it marks."""
+
+    name: str
+    run_share: Figure | None
+    """Of the elapsed time of a run, that at least one thread is inside."""
+    time_s: Figure | None
+    rounds: int
+    """That could be paired under writes."""
+    verdict: Kind
+    why: str
+    slowdown: Figure | None
+    """Under writes; its interval, and those of the shares, are so wide that those of all regions
+    hold together."""
+    latency_share: Figure | None
+    bandwidth_share: Figure | None
+
+
 class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What limits a program, by pressure beside it; and what other ways to run it change."""
 
@@ -157,6 +185,12 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Where `traffic` lies on a curve of this machine that --curves named."""
     not_counted: str | None
     """Why no counter was read."""
+    contradictions: list[ContradictionText]
+    """Kinds of evidence that contradict each other; nothing is averaged."""
+    regions: list[RegionFigures]
+    """Verdicts on the regions that it marks, the longest first."""
+    working_set: WorkingSet | None
+    """Pages that it refers to in a stretch of one run; None: not known."""
     kernel: KernelUse | None
     """What the kernel accounts to the usual runs; None: nothing was kept."""
 
@@ -190,6 +224,12 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         simulated=_traffic(found.simulated) if found.simulated else None,
         on_curve=found.on_curve,
         not_counted=found.not_counted or None,
+        contradictions=[
+            ContradictionText(kinds=one.kinds, text=one.text)
+            for one in contradictions(found, working_set(figures))
+        ],
+        regions=[_region(one) for one in region_diagnoses(figures)],
+        working_set=working_set(figures),
         kernel=kernel_use(figures),
     )
 
@@ -208,6 +248,20 @@ def _traffic(traffic: Traffic) -> TrafficFigures:
         peak_gb_per_s=traffic.peak_gb_per_s,
         peak_share=traffic.peak_share,
         functions=traffic.places,
+    )
+
+
+def _region(one: RegionDiagnosis) -> RegionFigures:
+    return RegionFigures(
+        name=one.name,
+        run_share=figure(one.run_share),
+        time_s=figure(one.time_s),
+        rounds=one.write.rounds if one.write else 0,
+        verdict=one.judgement.kind,
+        why=one.judgement.why,
+        slowdown=figure(one.write.program) if one.write else None,
+        latency_share=figure(one.judgement.latency_share),
+        bandwidth_share=figure(one.judgement.bandwidth_share),
     )
 
 

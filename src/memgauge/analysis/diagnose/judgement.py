@@ -161,7 +161,7 @@ class _Evidence:
         return Judgement(
             kind="cannot tell",
             why="Whether the program slows down under pressure lies within the noise: "
-            f"{_times(self._write.program)} under writes.",
+            f"{times(self._write.program)} under writes.",
         )
 
     def _unsteady(self) -> Judgement | None:
@@ -173,7 +173,7 @@ class _Evidence:
             return Judgement(kind="cannot tell", why=f"{why}too few rounds show whether it is.")
         return Judgement(
             kind="cannot tell",
-            why=f"{why}the same treatment twice differs by {_times(again)}.",
+            why=f"{why}the same treatment twice differs by {times(again)}.",
         )
 
     def _weak(self) -> Judgement | None:
@@ -184,7 +184,7 @@ class _Evidence:
         return Judgement(
             kind="cannot tell",
             why="The generators here have too little effect on memory to tell: latency "
-            f"{_times(latency)} under writes.",
+            f"{times(latency)} under writes.",
         )
 
     def _nothing(self) -> Judgement | None:
@@ -199,7 +199,7 @@ class _Evidence:
         most = f"at most {max(0.0, share.high):.0%}" if share else "little"
         return Judgement(
             kind="not memory",
-            why=f"Pressure does not slow it down: {_times(program)} under writes, so it waits for "
+            why=f"Pressure does not slow it down: {times(program)} under writes, so it waits for "
             f"memory {most} of its time.",
         )
 
@@ -215,7 +215,7 @@ class _Evidence:
             return None
         return Judgement(
             kind="cache",
-            why=f"It takes {_times(cache.program)} where others use the shared cache, more than "
+            why=f"It takes {times(cache.program)} where others use the shared cache, more than "
             "anything that waits for memory does there: its data live in that cache.",
         )
 
@@ -235,7 +235,7 @@ class _Evidence:
         if not self._is_not_of_cache():
             return Judgement(
                 kind="cannot tell",
-                why=f"It takes {_times(program)} under writes, but whether it waits for memory or "
+                why=f"It takes {times(program)} under writes, but whether it waits for memory or "
                 "loses the shared cache lies within the noise.",
             )
         bandwidth = self._write.shares.get(BANDWIDTH)
@@ -245,25 +245,26 @@ class _Evidence:
         if is_beyond and traffic is not None and traffic < MUCH_TRAFFIC:
             return Judgement(
                 kind="memory",
-                why=f"It takes {_times(program)} under writes, more than what waits for each load"
+                why=f"It takes {times(program)} under writes, more than what waits for each load"
                 f"{moved}: the two contradict each other, so its kind cannot be told.",
             )
         if bandwidth is not None and bandwidth.low >= LIKE_BANDWIDTH and is_beyond:
             return Judgement(
                 kind="bandwidth",
-                why=f"It takes {_times(program)} under writes, more than what waits for each load "
+                why=f"It takes {times(program)} under writes, more than what waits for each load "
                 f"and like what streams{moved}.",
             )
         if traffic is not None and traffic < MUCH_TRAFFIC:
             return Judgement(
                 kind="latency",
-                why=f"It takes {_times(program)} under writes{moved}: too little to be limited "
+                why=f"It takes {times(program)} under writes{moved}: too little to be limited "
                 "by it.",
             )
-        return Judgement(kind="memory", why=f"It takes {_times(program)} under writes{moved}.")
+        return Judgement(kind="memory", why=f"It takes {times(program)} under writes{moved}.")
 
 
-def _times(estimate: Estimate | None) -> str:
+def times(estimate: Estimate | None) -> str:
+    """Such as `1.52 times as long (1.48 to 1.55)`; None: an unknown time."""
     if estimate is None:
         return "an unknown time"
     return f"{estimate.value:.2f} times as long ({estimate.low:.2f} to {estimate.high:.2f})"

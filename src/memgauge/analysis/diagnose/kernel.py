@@ -7,6 +7,7 @@ from statistics import median
 
 import msgspec
 
+from memgauge.analysis.diagnose.working_set import WorkingSet
 from memgauge.analysis.figures.resident_peak import Peak, peak
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Cell, Column, Table, Verdict
@@ -114,8 +115,13 @@ def _pressure(run: Run) -> float | None:
     return sum(seconds for seconds, _ in known) / time_s if time_s else None
 
 
-def kernel_table(use: KernelUse) -> Table:
-    """One row a figure; what is not known has a dash."""
+def kernel_table(use: KernelUse, pages: WorkingSet | None = None) -> Table:
+    """One row a figure; what is not known has a dash.
+
+    Args:
+        use: Of the usual runs.
+        pages: What it referred to in one run more; None: not known.
+    """
     beside = "" if use.treatment == AS_IT_IS else ", beside arithmetic"
     peak_words = "largest process, by the kernel"
     bound = ""
@@ -130,6 +136,7 @@ def kernel_table(use: KernelUse) -> Table:
         _row("page faults, major", use.major_faults, "", "waited for storage"),
         _row("peak resident size", use.peak_resident_bytes, "MB", peak_words, 1e-6),
         _row("waiting for a processor", use.run_delay_s, "s", "its first thread only"),
+        _working_set_row(pages),
     ]
     pressure = use.memory_pressure_share
     rows.append(
@@ -156,7 +163,25 @@ def kernel_table(use: KernelUse) -> Table:
         rows=rows,
         note=f"Of {use.runs} usual runs, each from its start to its end (wait4, "
         "/proc/PID/schedstat). Waiting for memory: reclaim, refaults and swap (PSI), which the "
-        f"kernel adds up every two seconds. A dash means not known.{bound}",
+        f"kernel adds up every two seconds. A dash means not known.{bound}{_pages_note(pages)}",
+    )
+
+
+def _working_set_row(pages: WorkingSet | None) -> list[Cell]:
+    if pages is None:
+        return ["working set", None, None, None, "MB", "pages that it refers to: not known"]
+    values = (pages.median_bytes, pages.least_bytes, pages.most_bytes)
+    words = f"pages that it refers to in {pages.interval_s:.3g} s"
+    return ["working set", *(_whole(1e-6 * one) for one in values), "MB", words]
+
+
+def _pages_note(pages: WorkingSet | None) -> str:
+    if pages is None:
+        return ""
+    return (
+        f" The working set is that of {pages.looks} intervals of one run more, of all processes, "
+        f"with at most {pages.resident_bytes * 1e-6:.1f} MB resident; whole pages are counted, "
+        "which of huge pages is more than what is used (/proc/PID/clear_refs)."
     )
 
 

@@ -46,7 +46,7 @@ def on_curve(traffic: Traffic | None, curves: Sequence[MeasuredCurve]) -> OnCurv
     share = traffic.read_share if traffic is not None else None
     if traffic is None or share is None or not curves:
         return None
-    curve = min(curves, key=lambda one: abs(one.read_share - share))
+    curve = nearest_curve(curves, share)
     moved = traffic.gb_per_s
     peak = max(point.gb_per_s for point in curve.points)
     if not peak:
@@ -65,6 +65,16 @@ def on_curve(traffic: Traffic | None, curves: Sequence[MeasuredCurve]) -> OnCurv
         knee_gb_per_s=knee,
         to_knee_gb_per_s=None if knee is None else knee - moved,
     )
+
+
+def nearest_curve(curves: Sequence[MeasuredCurve], read_share: float) -> MeasuredCurve:
+    """The one whose share of reads is nearest.
+
+    Args:
+        curves: One at least.
+        read_share: From 0 to 1.
+    """
+    return min(curves, key=lambda one: abs(one.read_share - read_share))
 
 
 def latency_at(points: Sequence[CurvePoint], gb_per_s: float) -> float | None:

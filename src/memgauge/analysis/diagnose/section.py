@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from memgauge.analysis.diagnose.charts import gain_charts, slowdown_charts
+from memgauge.analysis.diagnose.contradictions import contradiction_verdicts, contradictions
+from memgauge.analysis.diagnose.curve_section import curve_charts
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.kernel import kernel_table, kernel_use, kernel_verdicts
+from memgauge.analysis.diagnose.regions import (
+    region_diagnoses,
+    region_verdicts,
+    regions_table,
+)
 from memgauge.analysis.diagnose.traffic_section import functions_table
 from memgauge.analysis.diagnose.treatment_words import treatment_words
 from memgauge.analysis.diagnose.verdicts import verdicts
+from memgauge.analysis.diagnose.working_set import working_set
 from memgauge.analysis.figures.run import Figures, scaled
 from memgauge.analysis.section import Column, Section, Table, section_of
 from memgauge.model.points.diagnose import REFERENCES
@@ -20,17 +28,29 @@ def analyse(figures: Figures) -> Section:
         return section_of("diagnose")
     pressures, variants = found.pressures, found.variants
     use, functions = kernel_use(figures), functions_table(found.simulated)
+    regions, pages = region_diagnoses(figures), working_set(figures)
+    by_region = regions_table(regions)
     return section_of(
         "diagnose",
-        verdicts=[*verdicts(found), *(kernel_verdicts(use) if use else ())],
+        verdicts=[
+            *verdicts(found),
+            *region_verdicts(regions),
+            *contradiction_verdicts(contradictions(found, pages)),
+            *(kernel_verdicts(use) if use else ()),
+        ],
         tables=[
             *([_pressure_table(found, pressures)] if pressures else []),
+            *([by_region] if by_region else []),
             *([_variant_table(found, variants)] if variants else []),
             *([functions] if functions else []),
-            *([kernel_table(use)] if use else []),
+            *([kernel_table(use, pages)] if use else []),
             *([_not_tried_table(found.not_tried)] if found.not_tried else []),
         ],
-        charts=[*slowdown_charts(found), *gain_charts(variants)],
+        charts=[
+            *slowdown_charts(found),
+            *curve_charts(found, figures.run.curves),
+            *gain_charts(variants),
+        ],
     )
 
 

@@ -40,7 +40,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
         yield from _shares(judgement)
         yield from need_verdicts(diagnosis, judgement)
         yield from _power(diagnosis, judgement)
-    yield from traffic_verdicts(diagnosis, judgement)
+    yield from traffic_verdicts(diagnosis)
     yield from _variants(diagnosis.variants)
     yield from _without_effect(diagnosis)
     if process is not None:

@@ -45,12 +45,14 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
+from memgauge.experiments.diagnose.region_time import RegionTimes
 from memgauge.experiments.diagnose.run_counters import run_counters
 from memgauge.experiments.diagnose.runs import Runs, runs_of
 from memgauge.experiments.diagnose.steps import steps
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.experiments.diagnose.variants import not_asked_for, require_commands, variants
+from memgauge.experiments.diagnose.working_set import working_set_run
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.points.diagnose import (
@@ -295,7 +297,15 @@ class Diagnose(Experiment):
             require_commands(group.treatments)
             is_counted = "traffic" in parameters.only and parameters.pid is None
             counters = stack.enter_context(run_counters(wanted=is_counted))
-            runs = runs_of(parameters, group.places, group.viewpoint, stack, counters.counters)
+            regions = _regions(group, parameters, stack)
+            runs = runs_of(
+                parameters,
+                group.places,
+                group.viewpoint,
+                stack,
+                counters=counters.counters,
+                regions=regions,
+            )
             first = runs.run(Treatment(name="first run", kind="variant"), look=True, find_cpus=True)
             where = places_left(group.places, sorted(first.cpus), group.core_of)
             treatments, left_out = on_left(
@@ -303,6 +313,7 @@ class Diagnose(Experiment):
             )
             treatments, no_room = with_room(treatments, first.resident_bytes)
             first_s = (first.end_ns - first.begin_ns) * 1e-9
+            pages = working_set_run(runs, first_s, wanted=is_counted)
             runs_in_a_pass = 1
             if first_s < SHORT_RUN_S:
                 runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
@@ -328,11 +339,14 @@ class Diagnose(Experiment):
                 made = points_of(treatment, where, group.diagnosed, references=names)
                 own = machinery.facts(treatment) if machinery else {}
                 points += [opened(point, references, {**facts, **own}) for point in made]
-            points[0] = points[0].with_actual(_not_tried([*left_out, *group.not_tried]))
+            left_out += [*pages.not_tried, *group.not_tried]
+            left_out[:0] = regions.not_tried if regions else []
+            points[0] = points[0].with_actual(_not_tried(left_out))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
             starts = Starts(runs=runs, prefetch=prefetch, in_a_pass=runs_in_a_pass)
             bench = DiagnoseBench(points, leaders, starts, machinery)
             bench.counters = counters.sets
+            bench.found = pages.found
             yield bench
 
     def simulate(
@@ -366,6 +380,16 @@ def _require_any(treatments: Sequence[Treatment], not_tried: Sequence[NotTried])
         )
 
 
+def _regions(
+    group: DiagnoseGroup, parameters: DiagnoseParameters, stack: ExitStack
+) -> RegionTimes | None:
+    """None: pressure is on no program that is started, or the user named what is timed."""
+    has_pressure = any(one.pressure for one in group.treatments)
+    if parameters.pid is not None or parameters.region is not None or not has_pressure:
+        return None
+    return RegionTimes(stack)
+
+
 def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
     """Of generators and references; the program's own is not known before it has run."""
     each = {one.pressure.bytes for one in treatments if one.pressure}
@@ -387,10 +411,12 @@ def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sampl
     )
     printed = [one.metric for one in taken if one.metric is not None]
     memories = [one.memory for one in taken if one.memory is not None]
+    regions = [name for name in taken[0].regions_s if all(name in one.regions_s for one in taken)]
     return Sample(
         point=point,
         round=round_,
         threads=[thread],
         printed=printed,
+        regions_s={name: [one.regions_s[name] for one in taken] for name in regions},
         program_memory=max(memories, key=lambda one: one.anonymous_bytes, default=None),
     )

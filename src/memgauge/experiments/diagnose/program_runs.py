@@ -15,7 +15,7 @@ import msgspec
 
 from memgauge.counters.opening import OpenCounters
 from memgauge.experiments.diagnose.printed import number_in, prepare, tail
-from memgauge.experiments.diagnose.region_time import RegionTime
+from memgauge.experiments.diagnose.region_time import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.run_use import UseOfRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
@@ -27,6 +27,7 @@ from memgauge.system.programs.affinity import cpus_watched
 from memgauge.system.programs.ending import end_tree
 from memgauge.system.programs.memory_seen import Viewpoint, Watched, watched
 from memgauge.system.programs.program import Ended, Program
+from memgauge.system.programs.referenced import ReferencedPages, referenced_pages
 
 PR_SET_THP_DISABLE = 41
 _ENDING_S = 2.0
@@ -45,6 +46,10 @@ class OneRun(msgspec.Struct, frozen=True, kw_only=True):
     """What it used, by the kernel; None: of a process that runs on."""
     memory: ProgramMemory | None = None
     """None: it was not looked at, or could not be read."""
+    referenced: ReferencedPages | None = None
+    """None: this run was not looked at so."""
+    regions_s: dict[str, float] = {}
+    """Seconds in each region that is timed, as far as they are known."""
     resident_bytes: int = 0
     """The largest of all its processes together, what they share counted for each, as far as it
     was looked at, and of one of them in any case."""
@@ -65,6 +70,7 @@ class ProgramRuns:
         same_output: bool = False,
         viewpoint: Viewpoint | None = None,
         counters: OpenCounters | None = None,
+        regions: RegionTimes | None = None,
     ) -> None:
         """Nothing is started yet.
 
@@ -77,6 +83,7 @@ class ProgramRuns:
             same_output: Whether each run must print what the first one did.
             viewpoint: From where its memory is looked at while it runs; None: from any CPU.
             counters: Read around runs of treatments that are baselines; None: none are.
+            regions: Of which the time is taken too; None: of none.
         """
         self._words = words
         self.cpus = cpus
@@ -84,18 +91,28 @@ class ProgramRuns:
         self._prepared_by = prepared_by
         self._same_output = same_output
         self._counters = counters
+        self._regions = regions
         self._clock_ns = stamp_clock()
         self._first_output: bytes | None = None
         self._viewpoint = viewpoint or Viewpoint()
         self._run_s: float | None = None
 
-    def run(self, treatment: Treatment, *, look: bool = False, find_cpus: bool = False) -> OneRun:
+    def run(
+        self,
+        treatment: Treatment,
+        *,
+        look: bool = False,
+        find_cpus: bool = False,
+        references_every_s: float | None = None,
+    ) -> OneRun:
         """One run, to its end.
 
         Args:
             treatment: How it is started.
             look: Whether to look at its memory while it runs, which takes some time from it.
             find_cpus: Whether to find out on which CPUs its processes run, which does too.
+            references_every_s: Seconds between two looks at the pages that it refers to, which slow
+                it down; None: there are none.
 
         Raises:
             CommandNotFound, CommandNotExecutable: there is no such program.
@@ -108,6 +125,8 @@ class ProgramRuns:
         environment = {**os.environ, **treatment.environment}
         if isinstance(self._metric, RegionTime):
             environment |= self._metric.environment()
+        if self._regions is not None:
+            environment |= self._regions.environment()
         with tempfile.TemporaryFile(prefix="memgauge-diagnose-") as output:
             with (
                 _streams(output.fileno()),
@@ -117,6 +136,7 @@ class ProgramRuns:
                 program = Program(words, environment)
             seen: Watched | None = None
             cpus: set[int] = set()
+            referenced: ReferencedPages | None = None
             try:
                 os.sched_setaffinity(program.pid, treatment.cpus or self.cpus)
                 used = UseOfRun(program, None if treatment.baseline else self._counters)
@@ -128,6 +148,10 @@ class ProgramRuns:
                     if look:
                         seen = watching.enter_context(
                             watched(program.pid, self._viewpoint, self._run_s)
+                        )
+                    if references_every_s is not None:
+                        referenced = watching.enter_context(
+                            referenced_pages(program.pid, self._viewpoint, references_every_s)
                         )
                     ended = _end_of(program)
                     end_ns, end_s = self._clock_ns(), time.monotonic()
@@ -141,7 +165,8 @@ class ProgramRuns:
             output.seek(0)
             printed = output.read()
         self._refuse_failure(treatment, words, ended, printed)
-        self._run_s = (end_ns - begin_ns) * 1e-9
+        if referenced is None:
+            self._run_s = (end_ns - begin_ns) * 1e-9
         peak = use.usage.peak_resident_bytes if use.usage else 0
         return OneRun(
             begin_ns=begin_ns,
@@ -150,6 +175,8 @@ class ProgramRuns:
             output=printed,
             use=use,
             memory=seen.memory(end_s) if seen else None,
+            referenced=referenced,
+            regions_s=self._regions.of_run(end_ns - begin_ns) if self._regions else {},
             resident_bytes=max(seen.resident_bytes if seen else 0, peak),
             cpus=frozenset(cpus),
         )

@@ -9,19 +9,21 @@ from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.places import Places
 from memgauge.experiments.diagnose.process_runs import ProcessRuns, Reading
 from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.region_time import RegionTime
+from memgauge.experiments.diagnose.region_time import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.system.programs.memory_seen import Viewpoint
 
 Runs = ProgramRuns | ProcessRuns
 
 
-def runs_of(
+def runs_of(  # noqa: PLR0913 - the last ones by name
     parameters: DiagnoseParameters,
     places: Places,
     viewpoint: Viewpoint,
     stack: ExitStack,
+    *,
     counters: OpenCounters | None = None,
+    regions: RegionTimes | None = None,
 ) -> Runs:
     """Of the program, or of the command that reads the metric of a process.
 
@@ -31,6 +33,7 @@ def runs_of(
         viewpoint: From where a program's memory is looked at.
         stack: Lets go of what they hold when it is closed.
         counters: Read around the usual runs of a program; None: none are.
+        regions: Of a program, whose time is taken beside its own; None: of none.
 
     Raises:
         RequestError: there is no such process.
@@ -50,4 +53,5 @@ def runs_of(
         same_output=parameters.same_output,
         viewpoint=viewpoint,
         counters=counters,
+        regions=regions,
     )

@@ -37,6 +37,9 @@ class Bench(ABC):
     counters: Sequence[CounterSet] = ()
     """Read around its samples, opened; to be recorded before the first of them."""
 
+    found: Sequence[AnyRecord] = ()
+    """What was found as it was opened, to be recorded before its first sample."""
+
     is_needed: bool = True
     """Whether a run is incomplete without its samples; else they are taken as time allows."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
 from memgauge.model.counting.events import Quantity, Scale
@@ -38,6 +40,28 @@ class RunUse(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     None: the kernel does not report it."""
     reading: RegionReading | None = None
     """Counters of memory traffic around this run; None: not read."""
+
+
+class ReferencedLook(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """Pages that a program referred to from one look to the next."""
+
+    interval_ns: Count
+    """From when the kernel forgot earlier references, or the program began, to this look."""
+    referenced_bytes: Count
+    """Of all its processes, in whole pages; what they share is counted for each (`Referenced` of
+    /proc/PID/smaps_rollup)."""
+    resident_bytes: Count
+    """Of the same processes at the end of it (`Rss`). Explicit huge pages are in neither."""
+
+
+class Referenced(Record, frozen=True, kw_only=True, tag="referenced"):
+    """What a program under diagnosis referred to in one run that is in no other figure.
+
+    The run is slower than others: at each look its references are forgotten (/proc/PID/clear_refs).
+    """
+
+    looks: Annotated[list[ReferencedLook], msgspec.Meta(min_length=1)]
+    """In order of time; what was referred to after the last of them is not known."""
 
 
 class CountedByThread(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,14 +46,20 @@ def memory_of(pid: int, *, by_node: bool, root: Path = ROOT) -> Seen:
         root: Root of the procfs to read.
     """
     tree = Tree(root)
-    sizes = {one: _sizes(tree, one) for one in _processes(tree, pid, root)}
+    sizes = {one: _sizes(tree, one) for one in processes_of(tree, pid, root)}
     resident = sum(all_ for all_, _ in sizes.values())
     largest = max(sizes, key=lambda one: sizes[one][1])
     return Seen(_detail(tree, largest, by_node=by_node), resident)
 
 
-def _processes(tree: Tree, pid: int, root: Path) -> list[int]:
-    """A process and its descendants, without reading all processes where the kernel lists them."""
+def processes_of(tree: Tree, pid: int, root: Path) -> list[int]:
+    """A process and its descendants, without reading all processes where the kernel lists them.
+
+    Args:
+        tree: Where procfs is.
+        pid: The process, which is the first.
+        root: Root of that procfs.
+    """
     if not tree.exists(f"/proc/{pid}/task/{pid}/children"):
         return tree_of(pid, root)
     found = [pid]

@@ -121,6 +121,44 @@ def with_uses(figures: Figures, uses: Mapping[str, RunUse], *more: AnyRecord) ->
     return figures_of(run_of([run.start, *run.points.values(), *more, *changed]))
 
 
+def with_regions(
+    figures: Figures,
+    regions: Mapping[str, tuple[float, float, float]],
+    *,
+    noise: float = 0.01,
+    missing: Mapping[str, int] | None = None,
+) -> Figures:
+    """The same run of a program that marks regions.
+
+    Args:
+        figures: Of a run made here.
+        regions: Shares of the time of each that waits, streams and lives in the cache. Each takes
+            half a second, of a run of one.
+        noise: Standard deviation of one time, as a share.
+        missing: By region: from which round on it is not entered.
+    """
+    draw, run = random.Random(2), figures.run
+
+    def timed(sample: Sample) -> Sample:
+        _, subject, treatment = sample.point.split("/")
+        if subject != PROGRAM or treatment not in PRESSURES:
+            return sample
+        factors = NEAR.get(treatment, (1.0, 1.0, 1.0))
+        inside_s = {
+            name: [0.5 * _time(shares, factors) * draw.lognormvariate(0, noise)]
+            for name, shares in regions.items()
+            if sample.round < (missing or {}).get(name, 1000)
+        }
+        return msgspec.structs.replace(sample, regions_s=inside_s)
+
+    samples = [timed(one) for of in run.samples.values() for one in of]
+    return figures_of(run_of([run.start, *run.points.values(), *samples]))
+
+
+def _time(shares: tuple[float, float, float], factors: tuple[float, float, float]) -> float:
+    return 1 + sum(share * (one - 1) for share, one in zip(shares, factors, strict=True))
+
+
 def _points(treatment: str, kind: str, baseline: str) -> list[Point]:
     subjects = (PROGRAM, LATENCY, BANDWIDTH, CACHED) if kind == "pressure" else (PROGRAM,)
     leader = f"diagnose/{PROGRAM}/{treatment}"

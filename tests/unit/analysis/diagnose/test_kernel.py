@@ -9,8 +9,9 @@ from tests.unit.analysis.diagnose.programs import diagnosed, with_uses
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
 from memgauge.analysis.diagnose.kernel import kernel_table, kernel_use, kernel_verdicts
+from memgauge.analysis.diagnose.working_set import working_set
 from memgauge.analysis.figures.run import Figures, figures_of
-from memgauge.model.record_kinds.programs import RunUse, Usage
+from memgauge.model.record_kinds.programs import Referenced, ReferencedLook, RunUse, Usage
 from memgauge.model.records import Environment
 from memgauge.model.run import run_of
 
@@ -106,3 +107,26 @@ def test_pressure_on_memory_is_a_share_of_the_whole_time() -> None:
     assert found.memory_pressure_share == 0.2
     assert "For 20% of the time some task of this machine waited for memory" in told(figures)
     assert msgspec.json.decode(msgspec.json.encode(found), type=type(found)) == found
+
+
+def test_the_working_set_stands_beside_the_kernels_accounts() -> None:
+    looks = [
+        ReferencedLook(interval_ns=10**8, referenced_bytes=size * MB, resident_bytes=90 * MB)
+        for size in (80, 20, 30)
+    ]
+    run = with_uses(diagnosed(rounds=8), {"compute": use()}, Referenced(looks=looks))
+    pages, found = working_set(run), kernel_use(run)
+    assert pages is not None
+    assert found is not None
+    assert (pages.least_bytes, pages.median_bytes, pages.most_bytes) == (20 * MB, 30 * MB, 80 * MB)
+    assert pages.cold_share(latency_ns=64.0) == 80 * MB / 1e8
+    table = kernel_table(found, pages)
+    (row,) = (row for row in table.rows if row[0] == "working set")
+    assert row[1:] == [30, 20, 80, "MB", "pages that it refers to in 0.1 s"]
+    assert "at most 90.0 MB resident" in (table.note or "")
+    document = diagnosis_figures(run)
+    assert document is not None
+    assert document.working_set == pages
+    assert working_set(diagnosed(rounds=8)) is None
+    empty = ReferencedLook(interval_ns=0, referenced_bytes=1, resident_bytes=1)
+    assert working_set(with_uses(diagnosed(rounds=8), {}, Referenced(looks=[empty]))) is None

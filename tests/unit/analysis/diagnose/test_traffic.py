@@ -12,6 +12,7 @@ from memgauge.analysis.diagnose.on_curve import latency_at
 from memgauge.analysis.diagnose.section import analyse
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.report.run import report_of
+from memgauge.analysis.section import Chart
 from memgauge.machines.this import this_machine
 from memgauge.model.counting.events import Counter, Quantity
 from memgauge.model.record_kinds.counters import CounterSet, RegionReading
@@ -138,17 +139,6 @@ def test_counted_bytes_take_the_place_of_simulated_ones_and_say_so() -> None:
     assert "counted, it moves" in found.why
 
 
-def test_counted_and_simulated_bytes_that_differ_are_a_contradiction() -> None:
-    figures = with_uses(
-        diagnosed(latency=0.5),
-        {"compute": reading(3 * GB // 64, GB // 64)},
-        counters(*BOTH),
-        *simulated(GB, 0),
-    )
-    text = said(figures)
-    assert "Counted and simulated traffic contradict each other: 4,000 and 1,000 MB a run" in text
-
-
 @pytest.mark.parametrize(
     ("quantities", "lines"),
     [
@@ -215,12 +205,37 @@ def test_latency_lies_on_the_line_between_two_loads() -> None:
     assert latency_at(points, 20.1) is None
 
 
-def test_much_traffic_of_a_program_that_pressure_does_not_slow_is_a_contradiction() -> None:
-    quiet = with_uses(diagnosed(), {}, *simulated(GB, 0))
-    assert "contradict" not in said(quiet)
-    # The bandwidth reference of these runs moves 12.5 GB/s.
-    loud = with_uses(diagnosed(), {}, *simulated(8 * GB, 0))
-    assert "Two kinds of evidence contradict each other" in said(loud)
+def curve_chart(figures: Figures) -> Chart | None:
+    return next((one for one in analyse(figures).charts if one.name == "diagnose-curve"), None)
+
+
+def test_the_program_is_drawn_on_the_curve_that_its_traffic_is_nearest_to() -> None:
+    figures = with_uses(diagnosed(latency=0.5), {}, *simulated(5 * GB, 0), *CURVES)
+    chart = curve_chart(figures)
+    assert chart is not None
+    curve, program, other = chart.series
+    assert (curve.name, curve.muted) == ("all reads", False)
+    assert (other.name, other.muted) == ("half", True)
+    assert program.name == "the program, simulated traffic"
+    placed = document(figures).on_curve
+    assert placed is not None
+    assert (program.x, program.y) == ([placed.gb_per_s], [placed.latency_ns])
+    assert [(one.label, one.x, one.y) for one in chart.marks] == [("knee", 9.0, 140.0)]
+    assert [(one.label, one.value) for one in chart.rules] == [("measured peak", 20.0)]
+    assert "simulated bytes over measured time, not counted" in (chart.note or "")
+
+
+def test_counted_traffic_is_named_so_where_it_is_drawn() -> None:
+    counted = {"compute": reading(3 * GB // 64, GB // 64)}
+    chart = curve_chart(with_uses(diagnosed(latency=0.5), counted, counters(*BOTH), *CURVES))
+    assert chart is not None
+    assert chart.series[1].name == "the program, counted traffic"
+
+
+def test_a_program_without_a_place_is_not_drawn() -> None:
+    beyond = with_uses(diagnosed(latency=0.5), {}, *simulated(15 * GB, 15 * GB), *CURVES)
+    assert curve_chart(beyond) is None
+    assert curve_chart(with_uses(diagnosed(latency=0.5), {}, *simulated(GB, 0))) is None
 
 
 def test_functions_are_marked_simulated() -> None:
