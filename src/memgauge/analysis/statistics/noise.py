@@ -11,12 +11,24 @@ squares of the first two stand to each other as 1 + correlation where noise is a
 mean of an AR(1) process", Bernoulli 23, 2017). What counts for the mean of many values is the
 long-run deviation: the one that independent values would need for their means to scatter as much.
 
-What would invalidate it: a level that moves from place to place without ever staying.
+Where steps were found, a series looks less noisy and less correlated beside them than it is, since
+cuts follow slow noise, the more so the shorter the pieces are. There the correlation of neighbours
+is corrected by the bias that it has within pieces (Marriott and Pope, "Bias in the estimation of
+autocorrelations", Biometrika 41, 1954: (1 + 3 rho) / n, here for pieces of the mean length) and
+taken one standard error larger.
+
+What would invalidate it: a level that moves from place to place without ever staying; noise whose
+correlation falls slowly, such as 1/f noise.
 """
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import median
+
+import msgspec
+
+from memgauge.analysis.statistics.intervals import MAD_TO_SIGMA
 
 KEPT = ((1, 0.75, 0.5147), (2, 0.5, 0.3247), (4, 0.5, 0.3247))
 """Neighbours of which the mean is taken; share of their differences, the smallest, that noise is
@@ -31,6 +43,19 @@ CHANCE = 3.0
 """Over the root of the number of values: by so much the correlation is known at best."""
 FEW = 12.0
 """Values of which noise is taken to be twice what it looks."""
+
+MOST_BESIDE = 0.95
+FAR = 3.0
+"""Deviations: values farther out count as this far for the correlation of neighbours."""
+
+
+class Noise(msgspec.Struct, frozen=True):
+    """Of a series beside its steps."""
+
+    deviation: float
+    """Of independent values whose means would scatter as much."""
+    freedom: float
+    """Degrees of freedom that are behind it, at least 1."""
 
 
 def long_run_deviation(values: Sequence[float]) -> float:
@@ -96,3 +121,33 @@ def _from_steps(steps: Sequence[float], share: float, of_normal: float) -> float
     ordered = sorted(abs(step) for step in steps)
     kept = ordered[: math.ceil(share * len(ordered))]
     return math.fsum(kept) / len(kept) / of_normal if kept else 0.0
+
+
+def noise_beside(levelled: Sequence[float | None], pieces: int, least: float) -> Noise:
+    """The long-run noise of a series of which steps were removed.
+
+    Args:
+        levelled: Values as distances from the median of their piece; None is missing.
+        pieces: How many pieces there are.
+        least: Deviation that single values have at least.
+    """
+    known = [value for value in levelled if value is not None]
+    count = len(known)
+    spread = MAD_TO_SIGMA * median(map(abs, known)) if known else 0.0
+    deviation = max(least, spread * math.sqrt(count / max(1, count - pieces)))
+    correlation = _neighbours(levelled, FAR * deviation)
+    corrected = correlation + (1 + 3 * max(0.0, correlation)) * pieces / max(1, count)
+    corrected += math.sqrt(max(0.0, 1 - correlation**2) / max(1, count))
+    rho = min(MOST_BESIDE, max(0.0, corrected))
+    ratio = (1 + rho) / (1 - rho)
+    return Noise(deviation * math.sqrt(ratio), max(1.0, count / ratio - pieces))
+
+
+def _neighbours(levelled: Sequence[float | None], far: float) -> float:
+    """Of neighbours that are both known."""
+    clipped = [None if v is None else max(-far, min(far, v)) for v in levelled]
+    pairs = [
+        (one, other) for one, other in pairwise(clipped) if one is not None and other is not None
+    ]
+    squares = sum(one * one + other * other for one, other in pairs) / 2
+    return sum(one * other for one, other in pairs) / squares if squares else 0.0
