@@ -32,7 +32,8 @@ def layers(chart: Chart) -> list[Any]:
     # Beside points that stand alone, lines are curves through no points of their own.
     alone = [point for point in points if "alone" in point]
     marked = base.transform_filter("datum.alone") if alone else base
-    many = len(alone or points) > _MOST_MARKERS * len(chart.series)
+    # Without a line through them, points are all there is to see.
+    many = not alone and len(points) > _MOST_MARKERS * len(chart.series)
     small = len(alone or points) > 2 * _AREA_FROM_POINTS
     shared: dict[str, Any] = {"x": x_channel(chart), "color": color(chart)}
     y = alt.Y("y:Q", scale=y_scale(chart), axis=y_axis(chart))
