@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import overload
+
 import msgspec
 
 from memgauge.analysis.statistics.estimate import Estimate
@@ -17,6 +19,12 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     high: float | None
 
 
+@overload
+def figure(estimate: Estimate) -> Figure: ...
+@overload
+def figure(estimate: None) -> None: ...
+@overload
+def figure(estimate: Estimate | None) -> Figure | None: ...
 def figure(estimate: Estimate | None) -> Figure | None:
     """The estimate as data, which has no infinity."""
     if estimate is None:

@@ -8,6 +8,7 @@ from memgauge.analysis.counters.events_document import COUNTERS_VERSION, Counter
 from memgauge.analysis.ranks.document import RanksDocument
 from memgauge.analysis.report.document import DOCUMENT_VERSION, Document
 from memgauge.analysis.simulated_program import SIMULATION_VERSION, SimulationDocument
+from memgauge.analysis.trend.document import TREND_VERSION, TrendDocument
 from memgauge.model.storage.cluster import CLUSTER_VERSION
 from memgauge.model.storage.profile_job import JOB_VERSION
 from memgauge.model.storage.schema import schema_of
@@ -44,3 +45,8 @@ def simulation_schema() -> dict[str, Any]:
     """Of what `simulate --json` prints; draft 2020-12."""
     name = f"simulation:{SIMULATION_VERSION}"
     return schema_of(SimulationDocument, name, "A program on caches simulated by memgauge")
+
+
+def trend_schema() -> dict[str, Any]:
+    """Of what `trend --json` prints; draft 2020-12."""
+    return schema_of(TrendDocument, f"trend:{TREND_VERSION}", "Runs over time, by memgauge")

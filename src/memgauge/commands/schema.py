@@ -11,6 +11,7 @@ from memgauge.analysis.schema import (
     document_schema,
     ranks_schema,
     simulation_schema,
+    trend_schema,
 )
 from memgauge.model.storage.schema import record_schema, schema_text
 
@@ -22,6 +23,7 @@ SCHEMAS = {
     "cluster": cluster_schema,
     "ranks": ranks_schema,
     "simulation": simulation_schema,
+    "trend": trend_schema,
 }
 
 
@@ -35,7 +37,7 @@ SCHEMAS = {
     help="record: one line of records.jsonl; document: what --json prints; comparison: what "
     "compare --json prints; counters: what counters --json prints; cluster: what "
     "cluster --json prints; ranks: what report --format json prints of a job of profiled ranks; "
-    "simulation: what simulate --json prints",
+    "simulation: what simulate --json prints; trend: what trend --json prints",
 )
 def command(subject: str) -> None:
     """Print the JSON Schema of a run's records, or of a document that --json prints."""
