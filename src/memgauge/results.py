@@ -194,7 +194,7 @@ class Result(Analysed):
             (self.directory / "report.html").unlink(missing_ok=True)
 
 
-class _Printed(Analysed):
+class Printed(Analysed):
     """Something that is kept nowhere, unless a page is asked for."""
 
     def save(self, page: str | Path) -> None:
@@ -204,7 +204,7 @@ class _Printed(Analysed):
         write_text(Path(page), self.html())
 
 
-class Compared(_Printed):
+class Compared(Printed):
     """Sources side by side, the first being the baseline."""
 
     def __init__(self, comparison: Comparison) -> None:
@@ -352,7 +352,7 @@ class Published(Analysed):
         return published_figures(self.reference)
 
 
-class Simulation(_Printed):
+class Simulation(Printed):
     """What a program did to the simulated caches of a machine; nothing of it is measured."""
 
     def __init__(self, program: SimulatedProgram) -> None:

@@ -66,6 +66,24 @@ def parse_duration(text: str, option: str) -> float:
     return _nonzero_float(value, text, option)
 
 
+_AGE_UNITS = {
+    "": Fraction(86_400),
+    "h": Fraction(3600),
+    "d": Fraction(86_400),
+    "w": Fraction(7 * 86_400),
+}
+_LONGEST_AGE_S = 100 * 365.25 * 86_400
+
+
+def parse_age(text: str, option: str) -> float:
+    """Seconds of a time between runs such as `14d`, `2w`, `36h` or `14`; at most 100 years."""
+    example = "write a number with h, d or w, such as 14d"
+    value = _quantity(text, option, "a time", _AGE_UNITS, example)
+    if value > _LONGEST_AGE_S:
+        raise RequestError(f"{option} {quoted(text)} is longer than 100 years; {example}")
+    return _nonzero_float(value, text, option)
+
+
 _BANDWIDTH = re.compile(
     r"([0-9]{1,9}(?:\.[0-9]{0,15})?(?:[eE][+-]?[0-9]{1,2})?) ?(MB|GB|TB)/s", re.ASCII
 )

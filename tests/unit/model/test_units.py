@@ -12,6 +12,7 @@ from memgauge.model.units import (
     format_count,
     format_duration,
     format_long,
+    parse_age,
     parse_bytes,
     parse_count,
     parse_counts,
@@ -99,6 +100,19 @@ def test_times_are_in_seconds(text: str, expected: float) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(RequestError, match="--budget"):
         parse_duration(text, "--budget")
+
+
+@pytest.mark.parametrize(
+    ("text", "days"), [("14d", 14.0), ("14", 14.0), ("2w", 14.0), ("36h", 1.5), ("0.5d", 0.5)]
+)
+def test_ages_are_in_days_unless_they_say_otherwise(text: str, days: float) -> None:
+    assert parse_age(text, "--since") == 86_400 * days
+
+
+@pytest.mark.parametrize("text", [*WRONG_NUMBERS, "14s", "1m", "2 weeks", "40000d"])
+def test_what_is_no_age_is_refused(text: str) -> None:
+    with pytest.raises(RequestError, match="--since"):
+        parse_age(text, "--since")
 
 
 def test_shares() -> None:

@@ -1,4 +1,4 @@
-"""Tables as data frames of polars, which is loaded here and only here."""
+"""Tables as data frames of polars, which only this module and `memgauge.store` load."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Figures of many runs: read from run directories, or kept in Parquet files and queried."""
