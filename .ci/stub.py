@@ -21,6 +21,7 @@ from typing import Any
 '''
 IMPORTED = {
     "memgauge.api": (
+        "add_to_store",
         "combined",
         "compare",
         "counters",
@@ -35,6 +36,7 @@ IMPORTED = {
         "simulate",
         "survey_plan",
         "system",
+        "trend",
     ),
     "memgauge.model.errors": ("MemgaugeError",),
     "memgauge.results": ("Result",),

@@ -12,6 +12,7 @@ Everything is loaded on first use, so that importing the package is quick.
 _NAMES = (
     "MemgaugeError",
     "Result",
+    "add_to_store",
     "combined",
     "compare",
     "counters",
@@ -30,6 +31,7 @@ _NAMES = (
     "survey_plan",
     "system",
     "traffic",
+    "trend",
 )
 """Beside these there is a function for each experiment of a survey, such as `memgauge.stream`."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from memgauge.api import add_to_store as add_to_store
 from memgauge.api import combined as combined
 from memgauge.api import compare as compare
 from memgauge.api import counters as counters
@@ -17,12 +18,14 @@ from memgauge.api import repeat as repeat
 from memgauge.api import simulate as simulate
 from memgauge.api import survey_plan as survey_plan
 from memgauge.api import system as system
+from memgauge.api import trend as trend
 from memgauge.model.errors import MemgaugeError as MemgaugeError
 from memgauge.results import Result as Result
 
 __all__ = [
     "MemgaugeError",
     "Result",
+    "add_to_store",
     "combined",
     "compare",
     "core_to_core",
@@ -53,6 +56,7 @@ __all__ = [
     "tiers",
     "traffic",
     "transfers",
+    "trend",
     "workingset",
 ]
 

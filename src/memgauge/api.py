@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from memgauge.model.system import System
     from memgauge.runner.budget import Beginning
     from memgauge.runner.request import Progress
+    from memgauge.store.trended import Trended
 
 
 def compare(
@@ -76,6 +77,54 @@ def compare(
     made = comparison.compare(opened)
     refuse_nothing(opened, made, only)
     return Compared(made)
+
+
+def trend(
+    *sources: str | Path,
+    machine: str | None = None,
+    only: str | None = None,
+    since: str | None = None,
+    on_progress: Callable[[float], None] = lambda _: None,
+) -> Trended:
+    """Many runs of one machine or of a fleet over time: what changed, when, by how much, where.
+
+    Args:
+        sources: Directories of runs, directories that hold runs, or one store of figures.
+        machine: Of a store the machine to look at, of runs the machine that they are of; None: all
+            of a store, and of runs as their directories are named.
+        only: Glob that selects figures by name; None: all, and of many machines the key figures.
+        since: Time before the newest run, such as `90d`; None: all runs.
+        on_progress: Called with the share that is done.
+
+    Raises:
+        RunFileError: a source cannot be read.
+        RequestError: no source holds a run, or none of its figures matches.
+    """
+    from memgauge.store.trend import trended
+
+    paths = [path_of(source, "trend") for source in sources]
+    return trended(paths, machine=machine, only=only, since=since, on_progress=on_progress)
+
+
+def add_to_store(store: str | Path, *runs: str | Path, machine: str | None = None) -> list[Path]:
+    """Add the figures of runs to a store, each as a file of its own; returns the files.
+
+    Args:
+        store: Directory of the store; made if it does not exist.
+        runs: Directories of runs, or directories that hold some.
+        machine: Name of the machine that they are of; None: this host's.
+
+    Raises:
+        RunFileError: a run cannot be read.
+        RequestError: it has no figures, polars is not installed, or the directory holds something
+            else than a store.
+        SystemFailure: the store cannot be written.
+    """
+    from memgauge.store.trend import added
+
+    return added(
+        path_of(store, "add_to_store"), [path_of(one, "add_to_store") for one in runs], machine
+    )
 
 
 def load(path: str | Path) -> Result:

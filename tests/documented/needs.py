@@ -150,6 +150,7 @@ NEEDS: tuple[Need, ...] = (
     Need(r"node:\d|nodes \d|--tiers ", _nodes, r"has no (CPUs of )?node \d"),
     Need(r"memgauge (numa|interleave) ", _several_nodes, r"this machine has memory on one node"),
     Need(r"memgauge tiers --b(udget| cxl| nvdimm)", _tier, r"tier"),
+    Need(r"--add-to |trend store|--compact", _module("polars"), r"polars"),
     Need(r"perf:cycles", _core_counters, r"the processor shows no counters|may not"),
     Need(r"perf:uncore_imc/", path("/sys/bus/event_source/devices/uncore_imc"), r"no PMU uncore"),
     Need(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -21,8 +22,10 @@ from tests.unit.system.trees import guest, plant
 
 from memgauge.model.records import AnyRecord, RunStart
 from memgauge.model.storage.cluster import MANIFEST_NAME, NODES_NAME, read_manifest
+from memgauge.model.storage.run_file import read_run
 from memgauge.model.storage.run_writer import RunWriter
 from memgauge.model.storage.series import run_of_series
+from memgauge.store.add import add
 
 LIMIT_S = 300
 RUN_COMMAND = "memgauge stream --kernel copy --threads 1 --array-bytes 64KiB --budget 3s"
@@ -90,6 +93,8 @@ def build_template(place: Path) -> Path:
     for name in MADE_UP:
         with RunWriter(place / name) as writer:
             writer.write(records())
+    if find_spec("polars"):
+        add(place / "store", "node17", read_run(place / MADE_UP[0]))
     for name, latency in DIAGNOSES.items():
         with RunWriter(place / name) as writer:
             writer.write(_named(iter(recorded(latency)), name))

@@ -217,6 +217,11 @@ _READERS = [
         results=("samples.parquet",),
         needs=lambda: None if find_spec("polars") else "no polars (pip install polars)",
     ),
+    _read(
+        "trend", "trend", RECORDED, "--add-to", "store", "--machine", "node",
+        results=("store", "store/memgauge-store.json", "store/*", "store/*/*", "store/*/*/*"),
+        needs=lambda: None if find_spec("polars") else "no polars (pip install polars)",
+    ),
 ]  # fmt: skip
 
 _SHOWN = [

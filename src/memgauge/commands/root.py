@@ -43,6 +43,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Runs": {
         "report": "Render a run again, on any machine.",
         "compare": "Compare runs with each other or with published results.",
+        "trend": "Show what changed over many runs of a machine or a fleet, and when.",
         "figures": "Write the pictures of a run as SVG or PNG.",
         "export": "Write the samples of a run as CSV, JSON or Parquet.",
         "schema": "Print the JSON Schema of records or of --json documents.",

@@ -11,7 +11,7 @@ class ExitCode(IntEnum):
     CANNOT_BE_MET = 2
     VALIDATION_FAILED = 3
     SLOWER = 4
-    """`compare --fail-if-slower` found a slower figure."""
+    """`compare --fail-if-slower` or `trend --fail-if-slower` found a slower figure."""
     NOT_VERIFIED = 5
     """`counters verify` did not verify every event."""
     PROFILE_FAILED = 125

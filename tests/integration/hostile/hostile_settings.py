@@ -67,6 +67,7 @@ COMMANDS: dict[str, str] = {
     "report --format html": "report --format html {run}",
     "compare": "compare {run} {run}",
     "compare --html": "compare {run} {run} --html {out}/page.html",
+    "trend": "trend --add-to {out}/store {run}",
     "figures": "figures --output {out}/figures {run}",
     "export": "export {run}",
     "export --output": "export --format json --output {out}/samples.json {run}",

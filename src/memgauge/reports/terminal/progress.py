@@ -64,7 +64,7 @@ class Progress:
                 bar.stop()
 
     def update(
-        self, phase: str, done_share: float, reached: int, points: int, remaining_s: float
+        self, phase: str, done_share: float, reached: int, points: int, remaining_s: float | None
     ) -> None:
         """Show the state; does nothing if it was shown a moment ago.
 
@@ -72,16 +72,18 @@ class Progress:
             phase: What the run does now, such as `measuring`.
             done_share: Share of the time budget used, 0 to 1.
             reached: Points of this phase that are finished: precise enough, or given up.
-            points: Points of this phase in all.
-            remaining_s: Seconds left of the budget.
+            points: Points of this phase in all; 0: it has none.
+            remaining_s: Seconds left of the budget; None: there is no budget.
         """
         if self._silent or not self._is_due(LINE_EVERY_S if self._bar is None else REDRAW_EVERY_S):
             return
         share = min(max(done_share, 0.0), 1.0)
-        counts, left = f"{reached}/{points} points", f"{duration(remaining_s)} left"
+        counts = f"{reached}/{points} points" if points else ""
+        left = "" if remaining_s is None else f"{duration(remaining_s)} left"
         try:
             if self._bar is None or self._task is None:
-                self._line(f"{plain(phase)}: {share:.0%}, {counts}, {left}")
+                parts = [f"{share:.0%}", counts, left]
+                self._line(f"{plain(phase)}: {', '.join(part for part in parts if part)}")
             else:
                 said = plain(phase)
                 self._bar.update(
