@@ -30,7 +30,9 @@ class NumberField(msgspec.Struct, frozen=True):
 
     row: str
     field: str = ""
-    """The word `field=NUMBER`; empty: the first word after the row's name."""
+    """The word `field=NUMBER`; empty: the word in `column`."""
+    column: int = 0
+    """Of the words after the row's name, 0 the first."""
 
 
 class Word(msgspec.Struct, frozen=True):
@@ -161,7 +163,7 @@ def _file(path: str, numbers: Iterable[tuple[str, Cell]]) -> _core.NumberFile:
     fields = [cell for cell in cells if isinstance(cell, NumberField)]
     return _core.NumberFile(
         path,
-        [_core.NumberCell(cell.row, field=cell.field) for cell in fields],
+        [_core.NumberCell(cell.row, cell.column, cell.field) for cell in fields],
         [cell.offset_bytes for cell in cells if isinstance(cell, Word)],
     )
 

@@ -93,6 +93,8 @@ BACK_ENDS: dict[str, Entry] = {
         highest_rate_hz=10.0,
         has_other_processes=True,
     ),
+    # Nothing of a profile's components: what they tell of the machine, `Environment` records too.
+    "kernel": Entry("files.kernel", "Kernel", highest_rate_hz=10.0),
     # Drivers refresh power and use some ten times a second.
     "nvml": Entry(
         "nvml.back_end", "Nvml", components=("gpu",), highest_rate_hz=10.0, gpus_by_bus_id=True
