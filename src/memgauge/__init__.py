@@ -32,6 +32,7 @@ _NAMES = (
     "system",
     "traffic",
     "trend",
+    "watch",
 )
 """Beside these there is a function for each experiment of a survey, such as `memgauge.stream`."""
 

@@ -57,6 +57,7 @@ __all__ = [
     "traffic",
     "transfers",
     "trend",
+    "watch",
     "workingset",
 ]
 
@@ -439,3 +440,21 @@ def profile(
     output: str | None = ...,
 ) -> Result:
     """Run a command, or attach to `pid=`, and record one timeline beside it until it ends."""
+
+def watch(
+    *,
+    period: float | str = ...,
+    duration_s: float | str | None = ...,
+    learn: float | str = ...,
+    cpu: int | str | None = ...,
+    no_probe: bool = ...,
+    curves: str | None = ...,
+    pid: int | str | None = ...,
+    cgroup: str | None = ...,
+    listen: str | Sequence[str] | None = ...,
+    browser: bool = ...,
+    record: bool = ...,
+    output: str | None = ...,
+    remember: bool = ...,
+) -> Result:
+    """Watch memory for a time, record it, and return what was seen."""

@@ -556,6 +556,54 @@ def profile(command: Sequence[str] = (), **options: Any) -> Result:
     return Result(done.run, directory)
 
 
+def watch(**options: Any) -> Result:
+    """Watch memory for a time, record it, and return what was seen.
+
+    Options are those of `memgauge watch`. One of them, `duration_s` (`--for`), must be given. What
+    is seen is recorded whether or not `record` is true.
+
+    Raises:
+        RequestError: no time is given; something is to be served, which only the command does; the
+            probe, a process or the record cannot be had.
+        SystemFailure: the record ended early: the disk is full or failing.
+    """
+    from memgauge.runner.watching.parameters import WatchParameters
+    from memgauge.runner.watching.watch import View, WatchRequest
+    from memgauge.runner.watching.watch import watch as watching
+
+    parameters = build(WatchParameters, **options)
+    if parameters.duration_s is None:
+        raise RequestError('watch: give a time, such as duration_s="10m"')
+    if parameters.listen is not None or parameters.browser:
+        raise RequestError("watch: only the command serves metrics and pages; run memgauge watch")
+    machine = system()
+    with run_directory(parameters.output, "watch") as directory:
+        request = WatchRequest(
+            parameters=parameters,
+            system=machine,
+            directory=directory,
+            curves=watched_curves(parameters.curves, machine),
+        )
+        done = watching(request, View())
+    if done.failure is not None:
+        raise SystemFailure(f"watch: {done.failure}")
+    return load_run(directory)
+
+
+def watched_curves(run: str | None, machine: System) -> list[MeasuredCurve]:
+    """Curves that counted traffic is held against.
+
+    Args:
+        run: Directory of a run of `survey` or `loaded`; None: none was named.
+        machine: This one.
+
+    Raises:
+        RunFileError: it is no run.
+        RequestError: it is of another machine, or has no latency under load.
+    """
+    return [] if run is None else load_run(run).curves_of(machine.machine_id)
+
+
 def _run(
     names: Sequence[str], name: str, options: dict[str, Any], *, run: type[RunOptions] = RunOptions
 ) -> Result:

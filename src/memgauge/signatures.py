@@ -32,10 +32,11 @@ _STRUCTS: dict[str, tuple[str, ...]] = {
         "experiments.diagnose.parameters:DiagnoseRunOptions",
     ),
     "profile": ("runner.profiling.parameters:ProfileParameters",),
+    "watch": ("runner.watching.parameters:WatchParameters",),
 }
 """Of functions that are no experiment's of a survey, after `memgauge.`; those without their own
 options of a run take those of every run."""
-_OWN_RUN_OPTIONS = frozenset({"diagnose", "profile"})
+_OWN_RUN_OPTIONS = frozenset({"diagnose", "profile", "watch"})
 NAMES = ("survey", *SURVEYED, *_STRUCTS)
 _NUMBERS = {bool: "bool", int: "int", float: "float", str: "str"}
 _WIDTH = 96

@@ -32,6 +32,10 @@ REPLACED: tuple[tuple[str, str], ...] = (
     (r"--pid \d+", "--pid $RUNNING"),
     (r"(diagnose .*)--budget \S+ ", r"\1"),
     (r"--program-cpus \S+ --pressure-cpus \S+", "--program-cpus 0 --pressure-cpus 1"),
+    (r"(memgauge watch\b(?!.*--for))", r"\1 --for 300ms"),
+    (r"(watch .*)--for \d+(?:[smh]|min)\b", r"\1--for 300ms"),
+    (r"(watch .*)--period \S+", r"\1--period 200ms"),
+    (r"(watch .*--listen) \S+", r"\1 127.0.0.1:0"),
     (r"memgauge diagnose", "memgauge diagnose --rounds 1 --budget 9s --simulate-up-to 1s"),
 )
 """Regular expressions and what they become, one after the other."""

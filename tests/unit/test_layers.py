@@ -69,6 +69,7 @@ PEERS: dict[str, dict[str, set[str]]] = {
         "tiers": {"loaded", "transfers"},
         "traffic": {"counters", "counters_verify"},
         "transfers": {"loaded"},
+        "watch": {"profile"},
     },
 }
 MOST_FILES = 25
@@ -76,7 +77,8 @@ MOST_FILES = 25
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 # Loaded by the function that draws, tabulates or exports, never by a start.
 HEAVY = {
-    "altair", "cupy", "jsonschema", "mpi4py", "numpy", "pandas", "polars", "rich", "vl_convert",
+    "altair", "cupy", "jsonschema", "mpi4py", "numpy", "pandas", "polars",
+    "prometheus_client", "rich", "vl_convert",
 }  # fmt: skip
 
 MODULES = sorted(PACKAGE.rglob("*.py"))

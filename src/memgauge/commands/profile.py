@@ -213,7 +213,7 @@ def _shortly(warning: Warning) -> str:
 
 def _watcher(*, live: bool, quiet: bool) -> Watcher:
     if live and not quiet:
-        from memgauge.commands.profile_live import LiveWatcher
+        from memgauge.commands.shared.profile_live import LiveWatcher
 
         return LiveWatcher(sys.stderr)
     return Watcher() if quiet else _Talking()

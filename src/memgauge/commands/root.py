@@ -25,6 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
         **{word: described.summary for word, described in SURVEYED_COMMANDS.items()},
         "traffic": DESCRIPTORS["traffic"].summary,
         "cluster": "Survey each node of an MPI job, and make one report of all.",
+        "watch": DESCRIPTORS["watch"].summary,
         "system": "Show what was found about this machine and what is possible on it.",
     },
     "Profile": {

@@ -139,22 +139,29 @@ def joined(parts: Sequence[Opened], name: str) -> CounterSet:
     counters: list[Counter] = []
     first = 0
     for part in parts:
-        counters += [_moved(counter, first) for counter in part.counters]
+        counters += [moved(counter, first) for counter in part.counters]
         first += sum(source.slots for source in part.sources)
     notes = [note for part in parts for note in part.notes]
     partial = once(one for part in parts for one in part.partial)
     return CounterSet(counters=name, slots=first, of=counters, notes=notes, partial=partial)
 
 
-def _moved(counter: Counter, by: int) -> Counter:
-    def moved(slot: int | None) -> int | None:
+def moved(counter: Counter, by: int) -> Counter:
+    """The counter in a reading that has so many other slots before its own.
+
+    Args:
+        counter: Counter of a set.
+        by: Slots before those of its set.
+    """
+
+    def later(slot: int | None) -> int | None:
         return None if slot is None else slot + by
 
     return msgspec.structs.replace(
         counter,
         slot=counter.slot + by,
-        enabled_slot=moved(counter.enabled_slot),
-        running_slot=moved(counter.running_slot),
-        duty_slot=moved(counter.duty_slot),
-        generation_slot=moved(counter.generation_slot),
+        enabled_slot=later(counter.enabled_slot),
+        running_slot=later(counter.running_slot),
+        duty_slot=later(counter.duty_slot),
+        generation_slot=later(counter.generation_slot),
     )

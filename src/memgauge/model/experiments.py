@@ -199,6 +199,13 @@ _KNOWN = (
         in_survey=False,
     ),
     Descriptor(
+        name="watch",
+        title="Memory over time",
+        summary="Watch memory live: latency and bandwidth against a baseline, steal, pressure.",
+        question="Is memory slower than usual, since when, and what went on beside it?",
+        in_survey=False,
+    ),
+    Descriptor(
         name="fft3d",
         title="Distributed 3-D FFT",
         summary="Transform a distributed 3-D array under mpirun, with a timeline of each rank.",

@@ -62,6 +62,7 @@ COMMANDS: dict[str, str] = {
     "counters verify": "counters verify --budget 1s --output {out}/run",
     "counters compare": "counters compare perf pcp --budget 1s --output {out}/run",
     "profile": "profile --output {out}/run -- true",
+    "watch": "watch --for 1s --output {out}/run",
     "region": "region",
     "report": "report {run}",
     "report --format html": "report --format html {run}",

@@ -78,7 +78,7 @@ class Live:
                 self._redraw(elapsed_s, levels)
             elif self._said_at_s is None or elapsed_s - self._said_at_s >= LINE_EVERY_S:
                 self._said_at_s = elapsed_s
-                self._stream.write(self._encoded(line_of(elapsed_s, levels)) + "\n")
+                self._stream.write(encoded(line_of(elapsed_s, levels), self._stream) + "\n")
                 self._stream.flush()
 
     def _redraw(self, elapsed_s: float, levels: Sequence[Level]) -> None:
@@ -86,14 +86,21 @@ class Live:
 
         size = self._view.console.size
         lines = lines_of(elapsed_s, levels, self._history, size.width, max(2, size.height - 1))
-        shown = "\n".join(map(self._encoded, lines))
+        shown = "\n".join(encoded(line, self._stream) for line in lines)
         self._view.update(Text(shown, no_wrap=True, overflow="crop"), refresh=True)
 
-    def _encoded(self, text: str) -> str:
-        encoding = getattr(self._stream, "encoding", None) or "ascii"
-        if "utf" in encoding.lower():
-            return text
-        return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
+
+def encoded(text: str, stream: TextIO) -> str:
+    """The text as a stream can show it: in ASCII where that has no Unicode.
+
+    Args:
+        text: May hold the blocks of small pictures.
+        stream: Where it will be written.
+    """
+    encoding = getattr(stream, "encoding", None) or "ascii"
+    if "utf" in encoding.lower():
+        return text
+    return text.translate(_ASCII).encode("ascii", "replace").decode("ascii")
 
 
 def lines_of(
@@ -119,7 +126,7 @@ def lines_of(
     shown = levels if len(levels) < rows else levels[: rows - 2]
     lines = [f"{duration(elapsed_s)}"]
     for level in shown:
-        line = f"{_cut(plain(level.name), names):<{names}} {value_of(level):>{_VALUE_COLUMNS}}"
+        line = f"{cut(plain(level.name), names):<{names}} {value_of(level):>{_VALUE_COLUMNS}}"
         if spark >= 4:
             line += " " + bars_of([*history.get(level.name, ())][-min(spark, HISTORY) :])
         lines.append(line[:width])
@@ -143,5 +150,6 @@ def value_of(level: Level) -> str:
     return f"{sign}{cells.number(level.value * factor, 2)} {unit}".rstrip()
 
 
-def _cut(text: str, columns: int) -> str:
+def cut(text: str, columns: int) -> str:
+    """The text in so many columns; an ellipsis where some of it is left out."""
     return text if len(text) <= columns else text[: columns - 1] + "…"

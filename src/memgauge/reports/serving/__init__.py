@@ -1,0 +1,1 @@
+"""Serves what a watch renders, from a process of its own."""
