@@ -76,10 +76,9 @@ def _walk(case: Case, levels: list[str], counted: list[Counted]) -> WalkFigures:
 
 
 def _counted(one: Counted) -> CountedMisses:
-    known = {event: figure(median) for event, median in one.counts.per_access.items()}
     return CountedMisses(
         core_type=one.counts.core_type,
-        per_element={event: found for event, found in known.items() if found is not None},
+        per_element={event: figure(median) for event, median in one.counts.per_access.items()},
         last_level_by=one.by or None,
         last_level_miss_rate=figure(one.miss_rate),
         reference_miss_rate=figure(one.reference_rate),

@@ -58,14 +58,14 @@ def test_values_that_are_all_missing_have_no_step() -> None:
 
 
 def test_levels_are_medians() -> None:
-    values = [1.0, 2.0, None, 9.0, 5.0, None]
+    values: list[float | None] = [1.0, 2.0, None, 9.0, 5.0, None]
     assert level_of(values, Piece(0, 4)) == 2.0
     assert level_of(values, Piece(5, 6)) is None
     assert levelled_by(values, [Piece(0, 4), Piece(4, 6)]) == [-1.0, 0.0, None, 7.0, 0.0, None]
 
 
 def test_the_difference_of_means_of_many_values_has_the_error_of_theory() -> None:
-    values: list[float | None] = [0.0] * 100 + [1.0] * 100
+    values: list[float | None] = [*([0.0] * 100), *([1.0] * 100)]
     size, error = difference(values, Piece(0, 100), Piece(100, 200), 1.0)
     assert size == 1.0
     assert error == pytest.approx(1.2533 * (2 / 100) ** 0.5)

@@ -6,6 +6,7 @@ import pytest
 from tests.unit.counters.small_files import opening, plant
 
 from memgauge.counters.files import kernel
+from memgauge.counters.files.kept_files import NumberField
 from memgauge.counters.files.kernel import FIGURES, Kernel
 from memgauge.counters.host import this_host
 from memgauge.model.errors import CounterRefused
@@ -79,7 +80,7 @@ def test_this_machine_counts_page_faults() -> None:
 
 
 def test_cells() -> None:
-    cell = kernel.NumberField("some", "total")
+    cell = NumberField("some", "total")
     assert kernel._value("some total=7\n", cell) == 7
     assert kernel._value("some total=\n", cell) is None
     assert kernel._value("", cell) is None
