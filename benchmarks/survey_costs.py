@@ -36,7 +36,7 @@ def measured(planned: Planned) -> tuple[float, float]:
             opened_s = time.monotonic() - began_s
             round_s = 0.0
             shares = {
-                name: share_of_rounds(step, group, name)
+                name: share_of_rounds(step, group.whole_walks, name)
                 for step in steps_of([group])
                 for name in step.names
             }

@@ -130,21 +130,22 @@ def round_s_of(step: Step, group: Group, model: CostModel) -> float:
         group: The group of these points.
         model: What a sample takes.
     """
+    whole_walks = group.whole_walks
     return sum(
-        model.sample_s(work) * share_of_rounds(step, group, name)
+        model.sample_s(work) * share_of_rounds(step, whole_walks, name)
         for work, name in zip(step.works, step.names, strict=True)
     )
 
 
-def share_of_rounds(step: Step, group: Group, name: str) -> float:
+def share_of_rounds(step: Step, whole_walks: Collection[str], name: str) -> float:
     """Of the rounds in which a point is sampled: whole passes are as many as STREAM makes.
 
     Args:
         step: Of `steps_of`, which the point belongs to.
-        group: The group of the point.
+        whole_walks: Of the group of the point.
         name: Of the point.
     """
-    if name in group.whole_walks:
+    if name in whole_walks:
         return PASSES / ROUNDS
     return 1.0 if step.is_essential else 1 / OTHERS_STRIDE
 

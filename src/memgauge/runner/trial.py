@@ -90,7 +90,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
             began_s = time.monotonic()
             with suppress(DoesNotFit):  # the first round finds the same, and gives the bench up
                 bench.measure(name, TRIAL_ROUND)
-            spent_s += (time.monotonic() - began_s) * share_of_rounds(step, group, name)
+            spent_s += (time.monotonic() - began_s) * share_of_rounds(step, group.whole_walks, name)
             if spent_s > most_s and not self._is_wanted(step):
                 break
         return spent_s

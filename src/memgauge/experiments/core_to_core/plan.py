@@ -68,9 +68,10 @@ class CoreToCoreGroup(Group, frozen=True, kw_only=True):
     @property
     def cpus(self) -> list[int]:
         """All that are used, rising."""
-        used = {cpu for name, pair in self.pairs.items() if name in self._names for cpu in pair}
+        names = self._names
+        used = {cpu for name, pair in self.pairs.items() if name in names for cpu in pair}
         for name, team in self.teams.items():
-            if name in self._names:
+            if name in names:
                 used.update(team.cpus)
         return sorted(used)
 
