@@ -103,7 +103,13 @@ def trend(
     from memgauge.store.trend import trended
 
     paths = [path_of(source, "trend") for source in sources]
-    return trended(paths, machine=machine, only=only, since=since, on_progress=on_progress)
+    return trended(
+        paths,
+        machine=None if machine is None else text_of(machine, "machine"),
+        only=None if only is None else text_of(only, "only"),
+        since=None if since is None else text_of(since, "since"),
+        on_progress=on_progress,
+    )
 
 
 def add_to_store(store: str | Path, *runs: str | Path, machine: str | None = None) -> list[Path]:
@@ -122,9 +128,9 @@ def add_to_store(store: str | Path, *runs: str | Path, machine: str | None = Non
     """
     from memgauge.store.trend import added
 
-    return added(
-        path_of(store, "add_to_store"), [path_of(one, "add_to_store") for one in runs], machine
-    )
+    paths = [path_of(one, "add_to_store") for one in runs]
+    name = None if machine is None else text_of(machine, "machine")
+    return added(path_of(store, "add_to_store"), paths, name)
 
 
 def load(path: str | Path) -> Result:

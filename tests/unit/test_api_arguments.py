@@ -24,6 +24,7 @@ from memgauge.model.experiments import SURVEYED
 from memgauge.model.parameters import Parameters, RunOptions, fields_of
 from memgauge.runner.profiling import profile as profile_runner
 from memgauge.runner.profiling.parameters import ProfileParameters
+from memgauge.store import sources
 
 pytestmark = pytest.mark.native
 
@@ -90,9 +91,10 @@ NEEDED: Mapping[str, Mapping[str, object]] = {
     "counters_compare": {"one": "perf", "other": "pcp"},
     "repeat": {"name": "stream", "runs": 1},
     "simulate": {"command": ["/nonexistent"]},
+    "add_to_store": {"store": "store"},
 }
 """What a function cannot be called without."""
-SEVERAL = {"compare": 2, "counters": 1}
+SEVERAL = {"compare": 2, "counters": 1, "trend": 1, "add_to_store": 1}
 """Functions of any number of values, and how many they are given here."""
 WITHOUT = {"MemgaugeError", "Result", "events", "system"}
 """Types, and functions that take nothing."""
@@ -145,6 +147,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(api, "measure", accept)
     monkeypatch.setattr(series, "measure_afresh", accept)
     monkeypatch.setattr(profile_runner, "profile", accept)
+    monkeypatch.setattr(sources, "MOST_DEPTH", 1)  # one of the values is the root directory
     monkeypatch.chdir(tmp_path)
 
 
