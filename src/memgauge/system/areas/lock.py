@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
-import os
-import stat
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memgauge.model.errors import RequestError
@@ -29,43 +24,6 @@ def is_locked(descriptor: int) -> bool:
     except OSError:
         return False
     return False
-
-
-def open_locked(path: Path, flags: int) -> int | None:
-    """Open a state file of this user, locked until it is closed.
-
-    Args:
-        path: Of the file; whoever removes it does so while it holds the lock.
-        flags: How to open it, as of open(2).
-
-    Returns:
-        None: another process holds the lock.
-
-    Raises:
-        OSError: it cannot be opened, or is not a regular file.
-    """
-    while True:
-        descriptor = os.open(
-            path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY, 0o600
-        )
-        try:
-            _require_regular(descriptor, path)
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
-                    return descriptor
-        except BlockingIOError:
-            os.close(descriptor)
-            return None
-        except OSError:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)  # it was removed between opening and locking: again
-
-
-def _require_regular(descriptor: int, path: Path) -> None:
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def require_free(descriptor: int, mark: Mark | None, what: str) -> None:

@@ -1,8 +1,7 @@
 """Explicit huge pages that are reserved for one run and returned however it ends.
 
 A state file records each reservation before it is made, so that the next run finds what `kill -9`
-left behind. The run that owns the file holds a lock on it: a file without a lock belongs to a run
-that was killed.
+left behind.
 """
 
 from __future__ import annotations
@@ -10,27 +9,26 @@ from __future__ import annotations
 import atexit
 import errno
 import os
-import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.model.records import Warning
-from memgauge.model.storage.codec import UNREADABLE
 from memgauge.model.storage.user_directories import required_state_directory, state_directory
 from memgauge.model.termination import deferred, unwinding
 from memgauge.model.units import format_bytes
-from memgauge.system.areas.lock import open_locked
 from memgauge.system.limits.memory import require_memory
 from memgauge.system.memory.pages import EXPLICIT_PAGE_BYTES, HUGE_PAGE_DIRECTORY
 from memgauge.system.owner import boot_id
+from memgauge.system.state_file import hold, left, read_state, state_path, write_state
 from memgauge.system.tree import Tree
 
 OPTION = "--reserve-huge-pages"
 CLEAN = "--clean"
+_MOST_BYTES = 1 << 16
 
 
 class PagesWanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +99,7 @@ def left_behind(tree: Tree | None = None, directory: Path | None = None) -> list
     tree = tree or Tree()
     warnings: list[Warning] = []
     for path, descriptor in _left_files(directory):
-        state = _read(descriptor)
+        state = read_state(descriptor, _State, _MOST_BYTES)
         pages = _left(state, tree)
         if state is None or not pages:
             path.unlink(missing_ok=True)
@@ -200,8 +198,7 @@ class _Reservation:
 
     def _hold(self) -> int:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = open_locked(self._path, os.O_RDWR | os.O_CREAT)
+            descriptor = hold(self._path)
         except OSError as error:
             raise self._unwritable(error) from error
         if descriptor is None:
@@ -220,9 +217,7 @@ class _Reservation:
             wanted=wanted,
         )
         try:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, msgspec.json.encode(state), 0)
-            os.fsync(descriptor)
+            write_state(descriptor, state)
         except OSError as error:
             raise self._unwritable(error) from error
         try:
@@ -260,7 +255,7 @@ class _Reservation:
 
 
 def _return_left(descriptor: int, tree: Tree, option: str) -> Warning | None:
-    state = _read(descriptor)
+    state = read_state(descriptor, _State, _MOST_BYTES)
     pages = _left(state, tree)
     if state is None or not pages:
         return None
@@ -292,15 +287,9 @@ def _left_files(directory: Path | None) -> Iterator[tuple[Path, int]]:
     """The state files of killed runs of this user, each locked while it is looked at."""
     place = directory or state_directory()
     for path in _paths(place) if place is not None else ():
-        descriptor = None
-        with suppress(OSError):  # no such file, or not ours
-            descriptor = open_locked(path, os.O_RDWR)
-        if descriptor is None:
-            continue
-        try:
-            yield path, descriptor
-        finally:
-            os.close(descriptor)
+        with left(path) as descriptor:
+            if descriptor is not None:
+                yield path, descriptor
 
 
 def _paths(directory: Path) -> list[Path]:
@@ -308,24 +297,13 @@ def _paths(directory: Path) -> list[Path]:
 
 
 def _path(directory: Path, page_bytes: int) -> Path:
-    """One file per machine, because clusters share home directories, and per size of pages.
+    """One file per machine and size of pages.
 
     That of the usual size has the name that earlier versions gave to any; it holds the size.
     """
     usual = page_bytes == EXPLICIT_PAGE_BYTES["2m"]
     size = "" if usual else f"-{page_bytes >> 10}kB"
-    return directory / f"huge-pages-{platform.node() or 'localhost'}{size}.json"
-
-
-def _read(descriptor: int) -> _State | None:
-    """The state.
-
-    None for an incomplete file, since nothing is reserved before the file is complete.
-    """
-    try:
-        return msgspec.json.decode(os.pread(descriptor, 1 << 16, 0), type=_State)
-    except UNREADABLE:
-        return None
+    return state_path(directory, "huge-pages", size)
 
 
 def _left(state: _State | None, tree: Tree) -> int:

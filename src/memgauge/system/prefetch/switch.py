@@ -1,14 +1,12 @@
 """Prefetchers that are switched off for the time of a run of a program, and on again after it.
 
 A state file holds the registers' values before any of them is written, so that the next run finds
-what `kill -9` left behind. The run that owns the file holds a lock on it: a file without a lock
-belongs to a run that was killed. A restart of the machine sets the registers back by itself.
+what `kill -9` left behind. A restart of the machine sets the registers back by itself.
 """
 
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -18,13 +16,12 @@ import msgspec
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.errors import SystemFailure
 from memgauge.model.records import Warning
-from memgauge.model.storage.codec import UNREADABLE
 from memgauge.model.storage.user_directories import required_state_directory, state_directory
 from memgauge.model.termination import deferred
-from memgauge.system.areas.lock import open_locked
 from memgauge.system.owner import boot_id
 from memgauge.system.prefetch import registers
 from memgauge.system.prefetch.registers import Prefetchers
+from memgauge.system.state_file import hold, left, read_state, state_path, write_state
 from memgauge.system.tree import Tree
 
 _MOST_BYTES = 1 << 20
@@ -144,29 +141,22 @@ def restore_left(tree: Tree | None = None, directory: Path | None = None) -> str
     if place is None:
         return None
     path = _path(place)
-    descriptor = None
-    with suppress(OSError):  # there is no such file, or it is not this user's
-        descriptor = open_locked(path, os.O_RDWR)
-    if descriptor is None:
-        return None
-    try:
+    with left(path) as descriptor:
+        if descriptor is None:
+            return None
         with deferred():
             done = _restore_left(descriptor, tree or Tree())
             path.unlink(missing_ok=True)
         return done
-    finally:
-        os.close(descriptor)
 
 
 def _path(directory: Path) -> Path:
-    """One file per machine: clusters share home directories."""
-    return directory / f"prefetch-{platform.node() or 'localhost'}.json"
+    return state_path(directory, "prefetch")
 
 
 def _held(path: Path) -> int:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = open_locked(path, os.O_RDWR | os.O_CREAT)
+        descriptor = hold(path)
     except OSError as error:
         raise _unrecorded(path, error) from error
     if descriptor is None:
@@ -176,7 +166,7 @@ def _held(path: Path) -> int:
 
 def _let_go(path: Path, descriptor: int, tree: Tree) -> None:
     """Remove the file, unless a register could not be set back: then the next run tries again."""
-    state = _read(descriptor)
+    state = read_state(descriptor, _State, _MOST_BYTES)
     if state is None or not _changed(tree, state):
         path.unlink(missing_ok=True)
     os.close(descriptor)
@@ -199,16 +189,14 @@ def _recorded(prefetchers: Prefetchers, cpus: Sequence[int], tree: Tree, descrip
         values=values,
     )
     try:
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, msgspec.json.encode(state), 0)
-        os.fsync(descriptor)
+        write_state(descriptor, state)
     except OSError as error:
         raise _unrecorded(None, error) from error
     return state
 
 
 def _restore_left(descriptor: int, tree: Tree) -> str | None:
-    state = _read(descriptor)
+    state = read_state(descriptor, _State, _MOST_BYTES)
     if state is None or state.boot_id != boot_id(tree) or not _changed(tree, state):
         return None
     _restore(tree, state)
@@ -216,14 +204,6 @@ def _restore_left(descriptor: int, tree: Tree) -> str | None:
         f"hardware prefetch of CPUs {format_cpu_list(sorted(state.values))}: switched on again, "
         f"left off by a run that was killed (process {state.pid})"
     )
-
-
-def _read(descriptor: int) -> _State | None:
-    """None: the file is not complete; no register was written before it was."""
-    try:
-        return msgspec.json.decode(os.pread(descriptor, _MOST_BYTES, 0), type=_State)
-    except UNREADABLE:
-        return None
 
 
 def _changed(tree: Tree, state: _State) -> bool:
