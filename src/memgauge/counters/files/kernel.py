@@ -26,6 +26,7 @@ from memgauge.counters.files.kept_files import (
     Place,
     access,
 )
+from memgauge.counters.files.proc import without_procfs
 from memgauge.model.counting.events import Event, Quantity
 from memgauge.system.environment.virtualisation import read_virtualisation
 from memgauge.system.tree import Tree, whole_number
@@ -112,11 +113,7 @@ class Kernel(FileBackEnd):
         """Whether procfs is there."""
         if self.events():
             return Probe(state="ready")
-        return Probe(
-            state="absent",
-            reason=f"{self.host.procfs} is not the kernel's procfs",
-            remedy=f"as root: mount -t proc proc {self.host.procfs}",
-        )
+        return without_procfs(self.host)
 
     def listed(self) -> list[FileEvent]:
         """What this kernel has, and what only a hypervisor could tell."""

@@ -15,6 +15,7 @@ import msgspec
 from memgauge import _core
 from memgauge.counters.base import MACHINE, BackEnd, Opened, Probe, Target, counter_of
 from memgauge.counters.files.kept_files import ROUTE
+from memgauge.counters.host import Host
 from memgauge.model.counting.events import Domain, Event, Quantity
 from memgauge.model.errors import CounterRefused, RequestError
 from memgauge.system.tree import Tree, whole_number
@@ -162,6 +163,19 @@ FIGURES = (
 _BY_NAME = {figure.name: figure for figure in FIGURES}
 
 
+def without_procfs(host: Host) -> Probe:
+    """What a back end says whose files are of procfs, where there is none.
+
+    Args:
+        host: The machine.
+    """
+    return Probe(
+        state="absent",
+        reason=f"{host.procfs} is not the kernel's procfs",
+        remedy=f"as root: mount -t proc proc {host.procfs}",
+    )
+
+
 class Proc(BackEnd):
     """Events of the process tree of each process of the target."""
 
@@ -172,11 +186,7 @@ class Proc(BackEnd):
         """Whether procfs is there."""
         if Tree(self.host.procfs).exists("/self/stat"):
             return Probe(state="ready")
-        return Probe(
-            state="absent",
-            reason=f"{self.host.procfs} is not the kernel's procfs",
-            remedy=f"as root: mount -t proc proc {self.host.procfs}",
-        )
+        return without_procfs(self.host)
 
     def events(self) -> list[Event]:
         """The same figures for any process; none without procfs."""
