@@ -35,8 +35,9 @@ def measured(planned: Planned) -> tuple[float, float]:
         with experiment.open(group, parameters, memories) as bench:
             opened_s = time.monotonic() - began_s
             round_s = 0.0
+            whole_walks = group.whole_walks
             shares = {
-                name: share_of_rounds(step, group.whole_walks, name)
+                name: share_of_rounds(step, whole_walks, name)
                 for step in steps_of([group])
                 for name in step.names
             }

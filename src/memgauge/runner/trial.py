@@ -84,13 +84,14 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     def _sampled(self, bench: Bench, step: Step, group: Group, most_s: float) -> float:
         """Seconds of a round that the points of a step take; it ends early where that is long."""
         spent_s = 0.0
+        whole_walks = group.whole_walks
         for name in step.names:
             if self.budget.ended:
                 return spent_s
             began_s = time.monotonic()
             with suppress(DoesNotFit):  # the first round finds the same, and gives the bench up
                 bench.measure(name, TRIAL_ROUND)
-            spent_s += (time.monotonic() - began_s) * share_of_rounds(step, group.whole_walks, name)
+            spent_s += (time.monotonic() - began_s) * share_of_rounds(step, whole_walks, name)
             if spent_s > most_s and not self._is_wanted(step):
                 break
         return spent_s
