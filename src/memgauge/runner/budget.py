@@ -32,7 +32,7 @@ FIRST_ROUNDS = 6
 FIRST_ROUNDS_SHARE = 0.5
 """and what they may take of the time for the report, which without figures is worth nothing."""
 
-PAGE_S = 0.9
+PAGE_S = 1.1
 """Processor time of the HTML page of a report about nothing,"""
 PAGE_S_PER_POINT = 0.004
 """and for each point in it: what it draws is analysed by then."""
