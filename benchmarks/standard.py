@@ -3,13 +3,15 @@
     gcc -O3 -march=native -fopenmp -DSTREAM_ARRAY_SIZE=20000000 stream.c -o DIR/stream-native
     python -m benchmarks.standard --rounds 8 --peers DIR [--threads 1,2] [--pages 4k,auto]
 
-In each round STREAM runs once, and memgauge makes arrays of the same size anew and times the same
-number of passes of the same kernels in STREAM's order, of which the first is left out and the best
-counts. Who comes first alternates, and both touch memory first on the same CPUs. STREAM's arrays
-have base pages, as `4k` has, unless the system always gives transparent huge pages. A round begins
-when other programs leave the CPUs alone, and counts only if they did to its end and, on a virtual
-machine, both were measured in the same regime. After `--patience` seconds the rounds so far are
-printed.
+In each round STREAM runs twice, and memgauge makes arrays of the same size anew, in a process of
+its own, and times the same number of passes of the same kernels in STREAM's order, of which the
+first is left out and the best counts. Who comes first alternates, and both touch memory first on
+the same CPUs. memgauge is compared with the first STREAM; the second over the first is the control:
+what two processes of one program differ by, where they got other pages or the machine changed.
+STREAM's arrays have base pages, as `4k` has, unless the system always gives transparent huge pages.
+A round begins when other programs leave the CPUs alone, and counts only if they did to its end and,
+on a virtual machine, all were measured in the same regime. After `--patience` seconds the rounds so
+far are printed.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from time import monotonic, sleep
@@ -63,10 +67,16 @@ class Round:
 
     stream: Figures
     mine: Figures
+    again: Figures
+    """Of STREAM's second process."""
 
     def ratio(self, kernel: str) -> float:
         """memgauge's standard loop over STREAM."""
         return self.mine[kernel] / self.stream[kernel]
+
+    def control(self, kernel: str) -> float:
+        """STREAM over STREAM."""
+        return self.again[kernel] / self.stream[kernel]
 
 
 @dataclass(frozen=True)
@@ -90,16 +100,24 @@ class Pair:
         """Figures of both, or why the round does not count."""
         before, others = regime.now(), Others()
         stream = stream_figures(self.program, self.cpus) if stream_first else {}
-        mine = self._standard_figures()
+        mine = self._in_own_process()
         stream = stream or stream_figures(self.program, self.cpus)
+        again = stream_figures(self.program, self.cpus)
         taken = others.cpus()
-        if not stream:
+        if not stream or not again:
             return f"{self.program} printed no figures"
         if taken > self.most_others:
             return f"other programs kept {taken:.1f} CPUs busy"
-        return Round(stream, mine) if before == regime.now() else "the virtual CPUs were moved"
+        if before != regime.now():
+            return "the virtual CPUs were moved"
+        return Round(stream, mine, again)
 
-    def _standard_figures(self) -> Figures:
+    def _in_own_process(self) -> Figures:
+        with ProcessPoolExecutor(1, get_context("spawn")) as processes:
+            return processes.submit(self.standard_figures).result()
+
+    def standard_figures(self) -> Figures:
+        """Best of memgauge's passes but the first, of each kernel."""
         team = _core.Team(list(self.cpus))
         arrays = _core.StreamArrays(
             team,
@@ -159,11 +177,20 @@ def _table(rounds: Sequence[Round]) -> str:
     lines = []
     for kernel in KERNELS:
         ratios = Ratios([one.ratio(kernel) for one in rounds])
+        control = Ratios([one.control(kernel) for one in rounds])
         stream = [one.stream[kernel] for one in rounds]
         mine = [one.mine[kernel] for one in rounds]
-        lines.append([kernel, _spread(stream), _spread(mine), ratios.text(3)])
-    header = ["kernel", "STREAM, GB/s: least, median, most", "standard, GB/s", "standard / STREAM"]
-    return table(header, lines)
+        lines.append([kernel, _spread(stream), _spread(mine), ratios.text(3), control.text(3)])
+    return table(
+        [
+            "kernel",
+            "STREAM, GB/s: least, median, most",
+            "standard, GB/s",
+            "standard / STREAM",
+            "STREAM / STREAM",
+        ],
+        lines,
+    )
 
 
 def _spread(values: Sequence[float]) -> str:
