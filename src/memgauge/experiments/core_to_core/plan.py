@@ -216,9 +216,9 @@ def _pair_points(pair: Pair) -> tuple[Point, Point]:
 
 def _teams(parameters: CoreToCoreParameters, system: System) -> Iterator[tuple[str, Team]]:
     sizes = parameters.threads or default_team_sizes(system, parameters.cpus)
+    teams = {threads: cpus_for(parameters.cpus, threads, system) for threads in sizes}
     for operation in (FETCH_ADD, SWAP):
-        for threads in sizes:
-            cpus = cpus_for(parameters.cpus, threads, system)
+        for threads, cpus in teams.items():
             name = f"core_to_core/contended/{operation}/{threads}t"
             yield name, Team(operation=operation, cpus=cpus)
 

@@ -237,7 +237,8 @@ def _at_once(plan: Plan, kernel: str) -> SamplingPass:
 def _bandwidth_point(
     plan: Plan, pair: Pair, ranks: Sequence[int], kernel: str, *, at_once: bool
 ) -> Point:
-    cpus = sorted(plan.team[rank] for rank in ranks)
+    team = plan.team
+    cpus = sorted(team[rank] for rank in ranks)
     return Point(
         point="/".join(["numa", kernel, *(["all"] if at_once else []), _pair_name(pair)]),
         experiment="numa",

@@ -6,7 +6,7 @@ The policies' names are those of the field (KMP_AFFINITY, likwid-pin); pure func
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -237,15 +237,13 @@ def _scatter(ranked: list[tuple[Cpu, int]]) -> list[int]:
 
 def _in_turn(cpus: list[Cpu]) -> list[Cpu]:
     """Sockets in turn, and within each socket its nodes in turn."""
-    sockets = []
-    for socket in sorted({cpu.socket for cpu in cpus}):
-        members = [cpu for cpu in cpus if cpu.socket == socket]
-        nodes = [
-            sorted((c for c in members if c.node == node), key=lambda c: (_type(c), _place(c)))
-            for node in sorted({cpu.node for cpu in members})
+    ordered = sorted(cpus, key=lambda cpu: (cpu.socket, cpu.node, _type(cpu), *_place(cpu)))
+    return _interleave(
+        [
+            _interleave([list(node) for _, node in groupby(socket, lambda cpu: cpu.node)])
+            for _, socket in groupby(ordered, lambda cpu: cpu.socket)
         ]
-        sockets.append(_interleave(nodes))
-    return _interleave(sockets)
+    )
 
 
 def _interleave(queues: list[list[Cpu]]) -> list[Cpu]:
