@@ -10,14 +10,24 @@ import msgspec
 from memgauge.analysis.profile.charts import chart_of
 from memgauge.analysis.profile.phases import roles_of
 from memgauge.analysis.ranks.job import Job
-from memgauge.analysis.ranks.spreads import RegionSpread, cpu_seconds, seconds_in
+from memgauge.analysis.ranks.spreads import (
+    RegionSpread,
+    cpu_seconds,
+    seconds_in,
+    waiting_seconds,
+)
 from memgauge.analysis.section import Axis, Chart, Series
 from memgauge.model.text import plain
 
 MOST_ROWS = 40
 """Ranks drawn: of more, those that use most and least processor time."""
 COLUMNS = 20
-ON_CPU, OFF_CPU = "on a CPU", "not on a CPU"
+ON_CPU, WAITING, NEITHER, OFF_CPU = (
+    "on a CPU",
+    "waiting for a processor",
+    "neither",
+    "not on a CPU",
+)
 MOST_COLOURS = 8
 """Regions with a colour of their own; the rest of a rank's time is one more."""
 
@@ -115,8 +125,9 @@ def shares_chart(job: Job, regions: Sequence[RegionSpread]) -> Chart | None:
         note=(
             "Time in all regions of a name; regions that lie in each other are each drawn whole."
             if regions
-            else "Run time of each program, and how much of it was spent on a CPU. Threads at "
-            "work at once add up, so that their bar may be longer than the run."
+            else "Run time of each program: on a CPU; waiting for a processor, which other ranks "
+            "or programs had; or neither. Threads that run or wait at once add up, so that their "
+            "bar may be longer than the run."
         )
         + _note_of(shown, job),
     )
@@ -139,12 +150,14 @@ def _region_parts(
 
 
 def _time_parts(job: Job, shown: Sequence[int]) -> dict[str, list[float | None]]:
-    """Time on processors, and the rest of the run time."""
-    found: dict[str, list[float | None]] = {ON_CPU: [], OFF_CPU: []}
-    for rank in shown:
-        lasted, cpu = job.lasts_s(rank), cpu_seconds(job, rank)
-        found[ON_CPU].append(cpu)
-        found[OFF_CPU].append(
-            max(0.0, lasted - cpu) if lasted is not None and cpu is not None else None
-        )
-    return found
+    """Time on processors, waiting for one where that is known, and the rest of the run time."""
+    cpu = [cpu_seconds(job, rank) for rank in shown]
+    waiting = [waiting_seconds(job, rank) for rank in shown]
+    is_told = any(value is not None for value in waiting)
+    rest = [
+        None
+        if lasted is None or used is None or (is_told and waited is None)
+        else max(0.0, lasted - used - (waited or 0.0))
+        for lasted, used, waited in zip(map(job.lasts_s, shown), cpu, waiting, strict=True)
+    ]
+    return {ON_CPU: cpu, WAITING: waiting, NEITHER if is_told else OFF_CPU: rest}

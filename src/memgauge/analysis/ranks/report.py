@@ -61,6 +61,7 @@ def report_of(found: ProfiledRanks) -> Report:
                 level="note",
                 text=f"Each rank is a run of its own: 'memgauge report {place}/"
                 f"{first.directory.name}' shows that of rank {first.rank}.",
+                about="conditions",
             )
         )
     if job.whole is None:
@@ -86,6 +87,7 @@ def report_of(found: ProfiledRanks) -> Report:
         ],
         system=_facts(found, first),
         headlines=_headlines(found.parts),
+        pictures_first=True,
     )
 
 

@@ -82,7 +82,17 @@ def spread_of(name: str, unit: str, values: Mapping[int, float | None]) -> Sprea
 def cpu_seconds(job: Job, rank: int) -> float | None:
     """Processor time of a rank's program and all it started."""
     timeline = job.timelines.get(rank)
-    tracks = [] if timeline is None else roles_of(timeline).cpu
+    return None if timeline is None else _seconds(roles_of(timeline).cpu)
+
+
+def waiting_seconds(job: Job, rank: int) -> float | None:
+    """How long threads of a rank's program could have run, and had no processor."""
+    timeline = job.timelines.get(rank)
+    return None if timeline is None else _seconds(roles_of(timeline).waiting)
+
+
+def _seconds(tracks: Sequence[Traced]) -> float | None:
+    """Of all together, where each is known."""
     totals = [traced.total(0, len(traced.sums) - 1) for traced in tracks]
     known = [total for total in totals if total is not None]
     return sum(known) if known and len(known) == len(totals) else None

@@ -8,7 +8,13 @@ from memgauge.analysis.profile.moments import begins, lasts
 from memgauge.analysis.ranks.job import Job
 from memgauge.analysis.ranks.rank_runs import RankRun, crowded, missing, named, why_not_watched
 from memgauge.analysis.ranks.sockets import THROUGHOUT, SocketGroup
-from memgauge.analysis.ranks.spreads import RegionSpread, Spread, cpu_seconds, spread_of
+from memgauge.analysis.ranks.spreads import (
+    RegionSpread,
+    Spread,
+    cpu_seconds,
+    spread_of,
+    waiting_seconds,
+)
 from memgauge.analysis.ranks.tables import ending_of
 from memgauge.analysis.section import Verdict
 from memgauge.model.cpulist import format_cpu_list
@@ -19,6 +25,8 @@ UNEVEN = 0.1
 """Imbalance that is a warning."""
 LEAST_OVER = 0.01
 """Of the run time: an excess over the mean of less is none."""
+LEAST_WAITING = 0.1
+"""Of the run time: waiting for a processor that is a warning."""
 LATE_S = 0.5
 LATE_SHARE = 0.02
 """Of the job: a rank that begins so much after the first began late."""
@@ -39,6 +47,7 @@ def verdicts_of(
         *missing(job.ranks),
         *_failed(job),
         *_slowest(job, regions),
+        *_waiting(job),
         *_late(job),
         *_crowded(job),
         *_phases(job),
@@ -118,6 +127,22 @@ def _uneven(spread: Spread, longest_s: float, text: str, remedy: str | None) -> 
     )
 
 
+def _waiting(job: Job) -> Iterator[Verdict]:
+    """Ranks that other ranks or programs kept from the processors."""
+    numbers = [rank.rank for rank in job.ranks]
+    waiting = spread_of("waiting", "s", {rank: waiting_seconds(job, rank) for rank in numbers})
+    times = spread_of("run time", "s", {rank: job.lasts_s(rank) for rank in numbers})
+    if waiting is None or times is None or waiting.most < LEAST_WAITING * times.most:
+        return
+    yield Verdict(
+        level="warning",
+        text=f"Threads of a rank waited {format_duration(waiting.least)} to "
+        f"{format_duration(waiting.most)} for a processor, rank {waiting.most_rank} longest, "
+        f"in runs of up to {format_duration(times.most)}: other ranks or programs had them.",
+        remedy="give each rank processors of its own",
+    )
+
+
 def _late(job: Job) -> Iterator[Verdict]:
     if job.grid is None:
         return
@@ -160,7 +185,9 @@ def _not_counted(job: Job, groups: Sequence[SocketGroup]) -> Iterator[Verdict]:
         reason = None if known else why_not_watched(job.ranks, component)
         if reason is not None:
             yield Verdict(
-                level="note", text=f"{what} was not counted: {plain(reason).rstrip('.')}."
+                level="note",
+                text=f"{what} was not counted: {plain(reason).rstrip('.')}.",
+                about="conditions",
             )
 
 
@@ -181,4 +208,5 @@ def _clocks(job: Job) -> Iterator[Verdict]:
             level="note",
             text=f"{len(job.nodes)} nodes are put beside each other by their wall clocks: moments "
             "of different nodes are as exact as those agree, within a node exact.",
+            about="conditions",
         )

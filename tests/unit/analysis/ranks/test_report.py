@@ -246,6 +246,24 @@ def test_more_ranks_than_their_cpus_are_a_warning(tmp_path: Path) -> None:
     assert any(text.startswith("3 ranks shared 2 CPUs of n0") for text in known)
 
 
+@pytest.mark.parametrize(("waiting", "parts"), [(0.7, [0.4, 1.4, 0.2]), (0.0, [0.4, 1.6])])
+def test_waiting_for_a_processor_is_told_apart_from_doing_nothing(
+    tmp_path: Path, waiting: float, parts: list[float]
+) -> None:
+    """Both ranks use 0.2 cores for two seconds, in which they wait for another share of them."""
+    counters = [runs.cpu_time(0), runs.of_process(1, "run_delay", "s", 1e-9)]
+    rates = [runs.steps((2.0, 0.2e9), (1e9, 0.0)), runs.steps((2.0, waiting * 1e9), (1e9, 0.0))]
+    load = Made(counters, sampled(rates, counters, every(10 * MS, 2 * S)), name="process")
+    for rank in range(2):
+        rank_run(tmp_path, rank, load, process=ran(0.0, 2.0))
+    report = report_of(analysed(tmp_path))
+    (chart,) = (one for one in report.sections[0].charts if one.name == "ranks-shares")
+    drawn = [series.y[0] for series in chart.series]
+    assert drawn == pytest.approx(parts, abs=0.02)
+    warned = [text for text in texts(report) if text.startswith("Threads of a rank waited")]
+    assert len(warned) == (waiting > 0)
+
+
 @pytest.mark.parametrize("ranks", [1, 2, MOST_ROWS + 1])
 def test_jobs_of_any_size_are_drawn_and_printed(tmp_path: Path, ranks: int) -> None:
     for rank in range(ranks):
