@@ -141,8 +141,8 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
     """One published number that may be compared."""
 
     name: str
-    unit: Literal["GB/s", "ns"]
-    """GB/s: 1e9 bytes a second."""
+    unit: Literal["GB/s", "ns", "kB"]
+    """GB/s: 1e9 bytes a second; kB: 1000 bytes, an amount."""
     value: float
     statistic: str
     label: str
@@ -151,13 +151,25 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """A published data set."""
+    """A published data set, or what a file of another tool holds."""
 
     name: str
+    """In the library; of a file its path."""
+    tool: str | None = None
+    """What wrote the file, with its version; None: it is published."""
+    apart: str = ""
+    """Why figures that are named after the tool are compared with no point of a run."""
     description: Description
     columns: list[str]
     rows: list[dict[str, str]]
     """As published: text, by column."""
+    read_figures: list[PublishedFigure] = []
+    """Those of a file, which has no mappings."""
+
+    @property
+    def address(self) -> str:
+        """What a user writes to name it."""
+        return self.name if self.tool is not None else f"{PREFIX}{self.name}"
 
     @property
     def title(self) -> str:
@@ -167,7 +179,8 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def figures(self) -> list[PublishedFigure]:
         """All figures of its mappings; cells that hold no single number have none."""
-        return [f for mapping in self.description.figures for f in self._mapped(mapping)]
+        mapped = [f for mapping in self.description.figures for f in self._mapped(mapping)]
+        return mapped + self.read_figures
 
     def column(self, name: str) -> list[float]:
         """A column as numbers, in the unit of its name, from top to bottom.

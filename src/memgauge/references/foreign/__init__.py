@@ -1,0 +1,1 @@
+"""Output files of other memory tools, read as data sets that stand beside runs."""
