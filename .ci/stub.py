@@ -36,6 +36,7 @@ IMPORTED = {
         "simulate",
         "survey_plan",
         "system",
+        "tool_output",
         "trend",
     ),
     "memgauge.model.errors": ("MemgaugeError",),

@@ -30,6 +30,7 @@ _NAMES = (
     "survey",
     "survey_plan",
     "system",
+    "tool_output",
     "traffic",
     "trend",
     "watch",

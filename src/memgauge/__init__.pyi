@@ -18,6 +18,7 @@ from memgauge.api import repeat as repeat
 from memgauge.api import simulate as simulate
 from memgauge.api import survey_plan as survey_plan
 from memgauge.api import system as system
+from memgauge.api import tool_output as tool_output
 from memgauge.api import trend as trend
 from memgauge.model.errors import MemgaugeError as MemgaugeError
 from memgauge.results import Result as Result
@@ -54,6 +55,7 @@ __all__ = [
     "survey_plan",
     "system",
     "tiers",
+    "tool_output",
     "traffic",
     "transfers",
     "trend",

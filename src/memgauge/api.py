@@ -49,6 +49,7 @@ def compare(
 ) -> Compared:
     """Runs or published results (`reference:nvdimm-dram`) side by side; the first is the baseline.
 
+    A source may also be a file that another tool wrote, such as STREAM: see docs/interchange.md.
     A side of several runs is a list of them, their names separated by commas, or a directory that
     `memgauge survey --repeat` made. `only` keeps figures whose names match a glob, such as
     `stream/copy/*`.
@@ -89,7 +90,8 @@ def trend(
     """Many runs of one machine or of a fleet over time: what changed, when, by how much, where.
 
     Args:
-        sources: Directories of runs, directories that hold runs, or one store of figures.
+        sources: Directories of runs, files of other tools, directories that hold them, or one store
+            of figures.
         machine: Of a store the machine to look at, of runs the machine that they are of; None: all
             of a store, and of runs as their directories are named.
         only: Glob that selects figures by name; None: all, and of many machines the key figures.
@@ -172,6 +174,24 @@ def published(name: str) -> Published:
         RequestError: the library has no such set.
     """
     return Published(text_of(name, "published"))
+
+
+def tool_output(path: str | Path) -> Published:
+    """What another tool wrote, such as STREAM or Intel MLC: its figures, with a report.
+
+    Args:
+        path: File, or a directory of Mess's curves; docs/interchange.md lists the tools.
+
+    Raises:
+        RequestError: it is nothing that one of these tools wrote, or of several of them.
+    """
+    from memgauge.references.foreign.files import no_output, read_foreign
+
+    found = path_of(path, "tool_output")
+    foreign = read_foreign(found)
+    if foreign is None:
+        raise RequestError(no_output(found))
+    return Published(foreign)
 
 
 def events() -> list[BackEndState]:

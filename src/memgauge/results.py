@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memgauge.model.arguments import name_of, path_of
-from memgauge.model.errors import RequestError
+from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.records import MeasuredCurve, Validation
 from memgauge.model.storage.run_file import Run, read_run
 from memgauge.model.text import quoted
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memgauge.analysis.ranks.report import ProfiledRanks
     from memgauge.analysis.section import Report
     from memgauge.model.simulated_program import SimulatedProgram
+    from memgauge.references.library import Reference
     from memgauge.reports.export.figures import FigureTable
 
 
@@ -315,12 +316,15 @@ class ProfiledJob(Analysed):
 
 
 class Published(Analysed):
-    """A published table; counts and splits of threads are analysed as those of a run are."""
+    """A published table, or what a file of another tool holds.
 
-    def __init__(self, name: str) -> None:
+    Published counts and splits of threads are analysed as those of a run are.
+    """
+
+    def __init__(self, source: str | Reference) -> None:
         from memgauge.references.library import load as load_reference
 
-        self.reference = load_reference(name)
+        self.reference = load_reference(source) if isinstance(source, str) else source
 
     @cached_property
     def report(self) -> Report:
@@ -378,7 +382,15 @@ def load_run(path: str | Path) -> Result:
         RunFileError: it is no run, or of a newer version.
     """
     found = path_of(path, "load")
-    return Result(read_run(found), found if found.is_dir() else found.parent)
+    try:
+        run = read_run(found)
+    except RunFileError:
+        from memgauge.references.foreign.files import not_a_run
+
+        if said := not_a_run(found):
+            raise RunFileError(said) from None
+        raise
+    return Result(run, found if found.is_dir() else found.parent)
 
 
 def runs_of(
@@ -417,7 +429,7 @@ def _exists(name: str) -> bool:
 
 
 def source_of(source: str | Path | Result) -> Source:
-    """One run, or published results, as a source of a comparison.
+    """One run, published results, or a file of another tool, as a source of a comparison.
 
     Raises:
         RunFileError: it is no run.
@@ -426,6 +438,7 @@ def source_of(source: str | Path | Result) -> Source:
     from memgauge.analysis.comparison.figures import of_reference, of_run
     from memgauge.analysis.figures.run import figures_of
     from memgauge.references import library
+    from memgauge.references.foreign.files import read_foreign
 
     if isinstance(source, Result):
         return of_run(figures_of(source.run), str(source.directory))
@@ -436,5 +449,8 @@ def source_of(source: str | Path | Result) -> Source:
         raise RequestError(
             f"{name}: no such run; write {library.PREFIX}{name} for the published results"
         )
+    foreign = read_foreign(Path(name))
+    if foreign is not None:
+        return of_reference(foreign)
     result = load_run(name)
     return of_run(figures_of(result.run), str(result.directory))

@@ -1,7 +1,8 @@
 """A published data set as a report: what was analysed of it, and what the study tells of itself.
 
 Counts of memory controllers and splits of threads are analysed as those of a run are. All other
-sets are shown: the table as it was published, and what of it is a figure that can be compared.
+sets are shown: the table as it was published, and what of it is a figure that can be compared. So
+is what a file of another tool holds.
 """
 
 from __future__ import annotations
@@ -10,13 +11,17 @@ import msgspec
 
 from memgauge.analysis.published_curves import curve_sections
 from memgauge.analysis.section import Cell, Column, Report, Section, Table, Verdict
-from memgauge.references.library import PREFIX, PublishedFigure, Reference
+from memgauge.references.library import PublishedFigure, Reference
+
+_NO_INTERVALS = ("No published set states intervals.", "Files of other tools state no intervals.")
 
 
 class PublishedFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A published data set as plain data."""
+    """A published data set, or what a file of another tool holds, as plain data."""
 
     name: str
+    tool: str | None
+    """What wrote the file; null: it is published."""
     title: str
     machine: str
     study: str
@@ -38,15 +43,18 @@ def study_report(reference: Reference, section: Section, *, of: str) -> Report:
         of: what they are, such as `counts`.
     """
     described = reference.description
-    facts: list[list[Cell]] = [["published result", reference.title], ["study", described.study]]
+    what = "file" if reference.tool else "published result"
+    facts: list[list[Cell]] = [[what, reference.title], ["study", described.study]]
     facts += [["condition", condition] for condition in described.conditions]
     return Report(
-        run_id=f"{PREFIX}{reference.name}",
+        run_id=reference.address,
         started_at="",
-        title=f"{section.title}, published",
+        title=section.title if reference.tool else f"{section.title}, published",
         machine=described.machine,
         complete=True,
-        status=f"published {of}, not measured here: {described.study}",
+        status=described.study
+        if reference.tool
+        else f"published {of}, not measured here: {described.study}",
         verdicts=[Verdict(level="note", text=_sentence(caveat)) for caveat in described.caveats],
         sections=[section],
         system=Table(
@@ -70,7 +78,8 @@ def published_figures(reference: Reference) -> PublishedFigures:
     """A data set as plain data: the table as published, and its figures."""
     described = reference.description
     return PublishedFigures(
-        name=f"{PREFIX}{reference.name}",
+        name=reference.address,
+        tool=reference.tool,
         title=reference.title,
         machine=described.machine,
         study=described.study,
@@ -87,7 +96,7 @@ def table_report(reference: Reference) -> Report:
     section = Section(
         name="published",
         title=_capitalised(reference.title),
-        question="What was published?",
+        question="What does the file hold?" if reference.tool else "What was published?",
         verdicts=[],
         tables=[_as_published(reference), _comparable(reference)],
         charts=[],
@@ -99,10 +108,12 @@ def table_report(reference: Reference) -> Report:
 def _as_published(reference: Reference) -> Table:
     return Table(
         name="as-published",
-        title="As published",
+        title="As printed" if reference.tool else "As published",
         columns=[Column(title=name.replace("_", " ")) for name in reference.columns],
         rows=[[*row] for row in _rows(reference)],
-        note="Units stand in the names of the columns; ranges are the study's.",
+        note=None
+        if reference.tool
+        else "Units stand in the names of the columns; ranges are the study's.",
     )
 
 
@@ -126,8 +137,8 @@ def _comparable(reference: Reference) -> Table:
             ]
             for one in reference.figures
         ],
-        note="GB/s: 1e9 bytes a second. No published set states intervals. Beside a run: memgauge "
-        f"compare RUN {PREFIX}{reference.name}.",
+        note=f"GB/s: 1e9 bytes a second. {_NO_INTERVALS[reference.tool is not None]} Beside a run: "
+        f"memgauge compare RUN {reference.address}.",
     )
 
 

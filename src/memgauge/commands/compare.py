@@ -74,17 +74,18 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> int:
     """Compare runs with each other or with published results; A is the baseline.
 
-    A source is the directory of a run or reference:NAME, such as reference:nvdimm-dram. Says what
-    differs between the machines and gives each ratio with its interval. One run a side shows what
-    differs between these two runs. Several runs a side, separated by commas (A1,A2,A3 B1,B2,B3) or
-    in a directory that 'memgauge survey --repeat' made, also show what varies between runs, and so
-    which figures are faster or slower.
+    A source is the directory of a run, reference:NAME, such as reference:nvdimm-dram, or a file
+    that another tool wrote: STREAM, BabelStream, likwid-bench, Intel MLC, multichase, multiload,
+    lmbench, Mess, sysbench memory or perf stat. Says what differs between the machines and gives
+    each ratio with its interval. One run a side shows what differs between these two runs. Several
+    runs a side, separated by commas (A1,A2,A3 B1,B2,B3) or in a directory that 'memgauge survey
+    --repeat' made, also show what varies between runs, and so which figures are faster or slower.
 
     \N{FORM FEED}
 
     Args:
-        sources: Run directories, several of one side separated by commas or in one directory, or
-            `reference:NAME`; the first is the baseline.
+        sources: Run directories, several of one side separated by commas or in one directory,
+            `reference:NAME`, or files of other tools; the first is the baseline.
         only: Glob that selects figures by name; None compares all.
         full: Whether to print all that was compared, not only the verdict and the key figures.
         page: HTML file to write; None writes none.

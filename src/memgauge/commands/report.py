@@ -22,8 +22,9 @@ from memgauge.commands.shared.output import (
 from memgauge.model.errors import RequestError
 from memgauge.model.storage.cluster import is_cluster
 from memgauge.model.storage.profile_job import is_profile_job
+from memgauge.references.foreign.files import read_foreign
 from memgauge.references.library import PREFIX
-from memgauge.results import Analysed, ProfiledJob, Result
+from memgauge.results import Analysed, ProfiledJob, Published, Result
 
 STREAM = "stream"
 
@@ -57,25 +58,30 @@ def command(run: Path, form: str | None, full: bool) -> None:
     Writes summary.txt and report.html into the run's directory and prints the summary; of a survey
     the answer, or with --full everything. For published counts of memory controllers, such as
     reference:altra-dmc620, and published splits of threads between two memories, such as
-    reference:nvdimm-nvm-nvm, it prints and writes nothing.
+    reference:nvdimm-nvm-nvm, it prints and writes nothing. So it does for the output of another
+    tool, such as STREAM or Intel MLC, whose figures it shows under the names that memgauge uses.
     Of a combined run of nodes, and of a job whose ranks were profiled, it uses whatever of them is
     there, and says which are missing.
 
     \N{FORM FEED}
 
     Args:
-        run: Directory of a run, of a combined run or of a job, or the name of a published data set.
+        run: Directory of a run, of a combined run or of a job, the name of a published data set,
+            or a file of another tool.
         form: What to print instead of the summary, writing nothing; None prints the summary.
         full: Whether to print every section of a survey.
     """
     if str(run).startswith(PREFIX):
-        _published(str(run), form)
+        _published(api.published(str(run)), form)
         return
     if is_cluster(run):
         _render(api.combined(run), form, full=full)
         return
     if is_profile_job(run):
         _render(api.profiled_job(run), form, full=full)
+        return
+    if (foreign := read_foreign(run)) is not None:
+        _published(Published(foreign), form)
         return
     result = api.load(run)
     if form == STREAM:
@@ -101,11 +107,11 @@ def _render(result: Result | CombinedRun | ProfiledJob, form: str | None, *, ful
     print_and_write(partial(print_report, result.report, whole=full), write)
 
 
-def _published(name: str, form: str | None) -> None:
-    result = api.published(name)
+def _published(result: Published, form: str | None) -> None:
     if form == STREAM:
         raise RequestError(
-            f"{name}: is not a run, and only runs have STREAM's table; use --format summary or html"
+            f"{result.reference.address}: is not a run, and only runs have STREAM's table; use "
+            "--format summary or html"
         )
     if form is None:
         print_report(result.report)

@@ -201,7 +201,7 @@ BAD_INPUT = [
     (("one",), "1 source given"),
     (("one", "nowhere"), "nowhere"),
     (("one", "folder"), "folder"),
-    (("one", "text"), "text: not a memgauge run"),
+    (("one", "text"), "text: is neither a run nor the output of STREAM, "),
     (("one", "empty"), "'empty': holds no figure"),
     (("one", "nvdimm"), "write reference:nvdimm"),
     (("one", "reference:nvdim"), "choose from nvdimm-dram"),

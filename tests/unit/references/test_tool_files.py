@@ -231,6 +231,8 @@ def test_records_of_a_run_are_left_to_the_reader_of_runs(tmp_path: Path) -> None
     path.write_text('{"type":"start"\n', encoding="utf-8")
     assert read_foreign(path) is None
     assert not_a_run(path) is None
+    path.write_bytes(b"")
+    assert not_a_run(path) is None
     (tmp_path / "bwlat_50.txt").write_text("1 2\n", encoding="utf-8")
     assert read_foreign(tmp_path) is None
 

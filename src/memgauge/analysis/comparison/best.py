@@ -13,8 +13,12 @@ import msgspec
 from memgauge.analysis.comparison.figures import Comparable
 
 BEST_TEAM = "best team"
+ANY_KERNEL = "any kernel"
 
 _TEAM = re.compile(r"(?P<family>(stream|mix)/.+)/(?P<team>[0-9]+t)")
+_KERNEL = re.compile(
+    r"stream/(?P<loop>[^/]+)/(?P<kernel>[^/]+)/(?P<rest>[^/]+/(?:[0-9]+t|best team))"
+)
 _LOADED = re.compile(
     r"loaded/(?P<load>[^/]+)/(?P<order>[^/]+)/(?P<generators>[0-9]+)g/d(?P<delay>[0-9]+)"
     r"(?P<traffic>/traffic)?"
@@ -35,6 +39,30 @@ def best_teams(comparables: Iterable[Comparable]) -> list[Comparable]:
         if key not in found or one.estimate.value > found[key].estimate.value:
             found[key] = one
     return [_best(family, one) for (family, _), one in found.items()]
+
+
+def any_kernels(comparables: Iterable[Comparable]) -> list[Comparable]:
+    """The best figure over all kernels of a loop, for each team and statistic.
+
+    Two tools never have one kernel, but count the bytes of one loop alike. Its facts name the
+    kernel.
+    """
+    found: dict[tuple[str, str], tuple[str, Comparable]] = {}
+    for one in comparables:
+        match = _KERNEL.fullmatch(one.name)
+        if match is None or match["kernel"] == ANY_KERNEL:
+            continue
+        key = (f"stream/{match['loop']}/{ANY_KERNEL}/{match['rest']}", one.statistic)
+        if key not in found or one.estimate.value > found[key][1].estimate.value:
+            found[key] = (match["kernel"], one)
+    return [
+        _renamed(name, one, {"kernel": kernel, **_team_fact(one)})
+        for (name, _), (kernel, one) in found.items()
+    ]
+
+
+def _team_fact(one: Comparable) -> dict[str, str]:
+    return {BEST_TEAM: str(one.facts[BEST_TEAM])} if BEST_TEAM in one.facts else {}
 
 
 def loaded_ends(comparables: Iterable[Comparable]) -> list[Comparable]:

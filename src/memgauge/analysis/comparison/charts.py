@@ -117,24 +117,24 @@ def _curves(label: str, pair: Pair, swept: Swept, family: str, sweep: Sweep) -> 
         x=swept.axis,
         y=_y_axis(rows),
         series=[
-            _curve("A", sweep, [row.baseline for row in rows], published=pair.baseline.published),
-            _curve(label, sweep, [row.other for row in rows], published=pair.other.published),
+            _curve("A", sweep, [row.baseline for row in rows], origin=pair.baseline.origin),
+            _curve(label, sweep, [row.other for row in rows], origin=pair.other.origin),
         ],
-        note="Dotted: published, not measured by memgauge."
+        note="Dotted: not measured by memgauge."
         if pair.baseline.published or pair.other.published
         else None,
     )
 
 
-def _curve(name: str, sweep: Sweep, cells: list[Estimate], *, published: bool) -> Series:
+def _curve(name: str, sweep: Sweep, cells: list[Estimate], *, origin: str) -> Series:
     drawn = series(name, [float(x) for x in sweep], [*cells])
     return Series(
-        name=f"{name} (published)" if published else name,
+        name=f"{name} ({origin})" if origin else name,
         x=drawn.x,
         y=drawn.y,
         low=drawn.low,
         high=drawn.high,
-        dashed=published,
+        dashed=bool(origin),
     )
 
 

@@ -37,6 +37,7 @@ class SourceFacts(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     published: bool
+    """Whether it is no run but a published table or a file of another tool."""
     run_id: str | None
     machine_id: str | None
     run_to_run_drift: float | None
@@ -46,6 +47,8 @@ class SourceFacts(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, str]
     settings: dict[str, str]
     caveats: list[str]
+    tool: str | None = None
+    """What wrote the file, of a file of another tool."""
     runs: list[RunOfSide] = []
     """Of a side of several runs; `machine` and `settings` are then what all have in common."""
 
@@ -184,6 +187,7 @@ def _source(label: str, source: Source) -> SourceFacts:
         machine=source.traits,
         settings=source.settings,
         caveats=source.caveats,
+        tool=source.tool or None,
         runs=[
             RunOfSide(name=run.name, title=run.title, run_id=run.run_id, complete=run.complete)
             for run in source.runs

@@ -24,7 +24,7 @@ from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.records import Point, RunStart
 from memgauge.model.system import System
 from memgauge.model.units import format_bytes
-from memgauge.references.library import PREFIX, Reference
+from memgauge.references.library import Reference
 
 SUSTAINED = "90th percentile of speed"
 MEDIAN = "median"
@@ -48,6 +48,8 @@ _COMPARED = frozenset({("diagnose", "command"), ("diagnose", "pid")})
 
 Direction = Literal["higher", "lower", "neither"]
 """Which is better; neither: an amount, such as bytes moved, which is no speed."""
+_DIRECTIONS: dict[str, Direction] = {"GB/s": "higher", "ns": "lower", "kB": "neither"}
+"""Of published figures, by unit."""
 
 
 class Comparable(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +99,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     """What it is, in one line."""
     published: bool = False
+    """Whether it is no run but a published table or a file of another tool: without intervals."""
+    tool: str = ""
+    """What wrote the file, of a file of another tool."""
+    apart: str = ""
+    """Why figures that are named after the tool are those of no run."""
     run_id: str | None = None
     machine_id: str | None = None
     run_to_run_drift: float | None = None
@@ -125,6 +132,11 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
         return [run.diagnosis for run in self.each_run]
 
     @property
+    def origin(self) -> str:
+        """Who measured it, where that is not memgauge; empty: a run."""
+        return self.tool or ("published" if self.published else "")
+
+    @property
     def figures(self) -> int:
         """How many it has."""
         found = [one.figures for one in self.diagnoses if one is not None]
@@ -134,7 +146,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 def is_one_machine(one: Source, other: Source) -> bool:
     """Whether both were measured on one machine: published sets say so by its description."""
     if one.published and other.published:
-        return one.traits.get("processor") == other.traits.get("processor")
+        known = one.traits.get("processor")
+        return known is not None and known == other.traits.get("processor")
     return one.machine_id is not None and one.machine_id == other.machine_id
 
 
@@ -170,18 +183,18 @@ def of_run(figures: Figures, name: str) -> Source:
 
 
 def of_reference(reference: Reference) -> Source:
-    """The figures of a published data set; no interval is known of any."""
-    described = reference.description
-    traits = {"processor": described.machine}
+    """The figures of a published data set or of another tool's file, without intervals."""
+    described, tool = reference.description, reference.tool or ""
+    traits = {} if tool else {"processor": described.machine}
     if described.threads is not None:
         traits["threads"] = str(described.threads)
     return Source(
-        name=PREFIX + reference.name,
+        name=reference.address,
         comparables=[
             Comparable(
                 name=figure.name,
                 unit=figure.unit,
-                direction="higher" if figure.unit == "GB/s" else "lower",
+                direction=_DIRECTIONS[figure.unit],
                 estimate=without_interval(figure.value),
                 statistic=figure.statistic,
                 label=figure.label,
@@ -189,8 +202,10 @@ def of_reference(reference: Reference) -> Source:
             )
             for figure in reference.figures
         ],
-        title=f"published: {described.title} ({described.study})",
+        title=described.title if tool else f"published: {described.title} ({described.study})",
         published=True,
+        tool=tool,
+        apart=reference.apart,
         traits=traits,
         settings={"conditions": "; ".join(described.conditions)},
         caveats=described.caveats,

@@ -40,7 +40,7 @@ def in_curves(row: Row) -> bool:
 
 
 def _chart(label: str, pair: Pair, family: str, regime: str, points: Sequence[Point]) -> Chart:
-    a, b = pair.baseline.published, pair.other.published
+    a, b = pair.baseline.origin, pair.other.origin
     return Chart(
         name=slug("compare", label, family, regime),
         title=", ".join(filter(None, (family, regime))),
@@ -48,17 +48,17 @@ def _chart(label: str, pair: Pair, family: str, regime: str, points: Sequence[Po
         x=Axis(title="traffic", unit="GB/s", from_zero=True),
         y=Axis(title="latency", unit="ns"),
         series=[
-            _series("A", [(ns.baseline, traffic.baseline) for ns, traffic in points], published=a),
-            _series(label, [(ns.other, traffic.other) for ns, traffic in points], published=b),
+            _series("A", [(ns.baseline, traffic.baseline) for ns, traffic in points], origin=a),
+            _series(label, [(ns.other, traffic.other) for ns, traffic in points], origin=b),
         ],
-        note="Dotted: published, not measured by memgauge." if a or b else None,
+        note="Dotted: not measured by memgauge." if a or b else None,
     )
 
 
-def _series(name: str, points: list[tuple[Estimate, Estimate]], *, published: bool) -> Series:
+def _series(name: str, points: list[tuple[Estimate, Estimate]], *, origin: str) -> Series:
     return Series(
-        name=f"{name} (published)" if published else name,
+        name=f"{name} ({origin})" if origin else name,
         x=[traffic.value for _, traffic in points],
         y=[ns.value for ns, _ in points],
-        dashed=published,
+        dashed=bool(origin),
     )

@@ -90,6 +90,7 @@ def unpaired(
         side: Which of the two `source` is.
         paired: Name and regime of each figure of `source` that has a partner.
     """
+    why_apart = source.apart if source.tool != against.tool else ""
     whys = {one.name: NOT_IN_EVERY_RUN_THERE for one in against.not_in_every_run}
     whys |= {one.name: "in another regime there" for one in against.comparables}
     left = {(c.name, c.regime): c for c in source.comparables if (c.name, c.regime) not in paired}
@@ -98,7 +99,7 @@ def unpaired(
             name=name,
             regime=regime,
             source=side,
-            why=whys.get(name, "not measured there"),
+            why=whys.get(name, why_apart or "not measured there"),
         )
         for name, regime in left
     ] + [

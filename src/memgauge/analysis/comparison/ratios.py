@@ -21,7 +21,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.comparison.best import best_teams, loaded_ends
+from memgauge.analysis.comparison.best import any_kernels, best_teams, loaded_ends
 from memgauge.analysis.comparison.diagnoses import DiagnosisPair, matching, pair_diagnoses
 from memgauge.analysis.comparison.figures import Comparable, Direction, Source, is_one_machine
 from memgauge.analysis.comparison.judged_runs import Paces, RowOfRuns, rows_of_runs
@@ -153,10 +153,13 @@ def only(source: Source, pattern: str) -> Source:
 def compare_two(baseline: Source, other: Source) -> Pair:
     """Every figure that both have, in the baseline's order, and those without a partner.
 
-    Of two machines the best teams and the ends of loaded curves are compared too.
+    Of two machines the best teams and the ends of loaded curves are compared too, and beside
+    another tool's file the best kernels, where the two have no kernel in common.
     """
     if not is_one_machine(baseline, other):
         baseline, other = _with_best(baseline), _with_best(other)
+    if baseline.tool != other.tool and not _have_kernels_in_common(baseline, other):
+        baseline, other = _with_any_kernels(baseline), _with_any_kernels(other)
     partners = pair_up(baseline, other)
     rows, paces = _rows(baseline, other, partners)
     return Pair(
@@ -203,8 +206,20 @@ def _by_runs(row: Row, judged: RowOfRuns | None) -> Row:
 
 def _with_best(source: Source) -> Source:
     """With the figures that machines of different size share, where it does not hold them."""
+    return _with(source, [*best_teams(source.comparables), *loaded_ends(source.comparables)])
+
+
+def _have_kernels_in_common(one: Source, other: Source) -> bool:
+    names = {figure.name for figure in one.comparables if figure.name.startswith("stream/")}
+    return any(figure.name in names for figure in other.comparables)
+
+
+def _with_any_kernels(source: Source) -> Source:
+    return _with(source, any_kernels(source.comparables))
+
+
+def _with(source: Source, made: Sequence[Comparable]) -> Source:
     known = {one.name for one in source.comparables}
-    made = [*best_teams(source.comparables), *loaded_ends(source.comparables)]
     new = [one for one in made if one.name not in known]
     return msgspec.structs.replace(source, comparables=[*source.comparables, *new])
 

@@ -34,8 +34,8 @@ def _refuse_published(sides: Sequence[Sequence[Source]]) -> None:
     for run in (run for side in sides if len(side) > 1 for run in side):
         if run.published:
             raise RequestError(
-                f"{run.name}: a published table is one result, not one of several runs; name it "
-                "as a side of its own"
+                f"{run.name}: {'the output of another tool' if run.tool else 'a published table'} "
+                "is one result, not one of several runs; name it as a side of its own"
             )
 
 
@@ -72,8 +72,16 @@ def refuse_nothing(sources: Sequence[Source], made: Comparison, only: str | None
         baseline, *others = (_kinds(source) for source in sources)
         raise RequestError(
             f"compare: no figure{matching} is in {quoted(sources[0].name)} ({baseline}) and in "
-            f"another source ({'; '.join(others)}) too; compare runs that measured the same things"
+            f"another source ({'; '.join(others)}) too; {_why_none(sources)}"
         )
+
+
+def _why_none(sources: Sequence[Source]) -> str:
+    """What keeps files of other tools from being compared, or what would be."""
+    apart = {source.tool: source.apart for source in sources if source.apart}
+    if not apart:
+        return "compare runs that measured the same things"
+    return "; ".join(f"{tool}: {why}" for tool, why in apart.items())
 
 
 def _kinds(source: Source) -> str:

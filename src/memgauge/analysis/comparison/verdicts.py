@@ -72,6 +72,10 @@ def _machines(label: str, pair: Pair) -> list[Verdict]:
     a, b = pair.baseline, pair.other
     if a.run_id is not None and a.run_id == b.run_id:
         return [Verdict(level="warning", text=f"A and {label} are the same run.")]
+    if a.tool or b.tool:
+        held = " and ".join(name for name, one in (("A", a), (label, b)) if one.tool)
+        text = f"Whether A and {label} were measured on one machine is not known from {held}."
+        return [Verdict(level="warning", text=text)]
     if not is_one_machine(a, b):
         return [_two_machines(label, pair)]
     if a.published:
@@ -109,8 +113,9 @@ def _settings(label: str, pair: Pair) -> list[Verdict]:
 def _of_source(label: str, source: Source, *, needs_drift: bool) -> list[Verdict]:
     """What a source is; its drift only where some verdict is made with it."""
     if source.published:
+        what = f"the output of {source.tool}" if source.tool else "a published result"
         text = (
-            f"{label} is a published result: neither its intervals nor the run-to-run drift of "
+            f"{label} is {what}: neither its intervals nor the run-to-run drift of "
             "its machine are known, so its figures get ratios but no verdicts."
         )
         return [Verdict(level="warning", text=text)]
@@ -291,8 +296,10 @@ def _of_intervals(pair: Pair, rows: Sequence[Row]) -> str:
     if not known:
         return ""
     inside = sum(one.low <= value <= one.high for one, value in known)
+    other = pair.baseline if pair.baseline.published else pair.other
+    whose = f"value of {other.tool}" if other.tool else "published value"
     return (
-        f" The published value lies within the run's own interval in {inside} of {len(known)}; how "
+        f" The {whose} lies within the run's own interval in {inside} of {len(known)}; how "
         "far it would vary itself is not known."
     )
 
@@ -328,10 +335,11 @@ def _unpaired(label: str, pair: Pair) -> list[Verdict]:
             figures = format_count(len(partial), "figure")
             text = f"Not in every run of {here}: {figures}: {named([*partial])}."
             found.append(Verdict(level="note", text=text))
-        for why in ("not measured there", "in another regime there"):
+        source = pair.baseline if side == "baseline" else pair.other
+        for why in ("not measured there", "in another regime there", source.apart):
             left = {u.name: u for u in pair.unpaired if u.source == side and u.why == why}
-            if left:
-                reason = why.replace("there", f"in {there}")
+            if left and why:
+                reason = why if why == source.apart else why.replace("there", f"in {there}")
                 figures = format_count(len(left), "figure")
                 text = f"Only in {here}: {figures} ({reason}): {named([*left])}."
                 found.append(Verdict(level="note", text=text))

@@ -159,7 +159,7 @@ def not_a_run(path: Path) -> str | None:
             "'trend' read it"
         )
     text = _text(path)
-    if text is None or text.lstrip()[:1] == "{":
+    if path.name == _RECORDS_NAME or text is None or text.lstrip()[:1] == "{":
         return None
     return f"{shown(path)}: is neither a run nor the output of {', '.join(TOOLS)}; {_held(text)}"
 
