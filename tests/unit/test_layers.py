@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "simulation": {"runner", "experiments", "machines", "system", "model", NATIVE},
     "runner": {"experiments", "machines", "counters", "system", "analysis", "model"},
     "results": {"reports", "analysis", "references", "model"},
-    "store": {"results", "reports", "analysis", "model"},
+    "store": {"results", "reports", "analysis", "references", "model"},
     "fft3d": {"cluster", "runner", "counters", "system", "analysis", "model", NATIVE},
     "cluster": {"results", "reports", "analysis", "system", "model"},
     "api": {

@@ -1,9 +1,12 @@
-"""What a user names, as runs by machine and their figures: runs, directories, and stores."""
+"""What a user names, as runs by machine and their figures: runs, directories, and stores.
+
+Files of other tools count as runs: see `memgauge.store.tool_files`.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,9 +16,11 @@ from memgauge.analysis.trend.history import Observation, RunFacts
 from memgauge.model.errors import MemgaugeError, RequestError
 from memgauge.model.storage.run_file import RECORDS_NAME, read_run
 from memgauge.model.text import shortened, shown
+from memgauge.references.foreign.files import is_curves, is_tool_output
 from memgauge.store.layout import is_store
 from memgauge.store.query import query
 from memgauge.store.rows import facts_of, observations_of, rows_of, run_row
+from memgauge.store.tool_files import notes_of, read_tool_output
 
 MOST_DEPTH = 6
 """Directories below a named one in which runs are looked for."""
@@ -30,9 +35,11 @@ class RunPlace(msgspec.Struct, frozen=True, kw_only=True):
     """One run of a directory."""
 
     path: Path
+    """Of a run the directory, of another tool's output the file, or the directory of curves."""
     machine: str
     is_named: bool
     """Whether the user named this run itself: then it must be readable."""
+    is_of_tool: bool = False
 
 
 class Sources(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +49,8 @@ class Sources(msgspec.Struct, frozen=True, kw_only=True):
     observations: list[Observation]
     skipped: list[str]
     """Why some runs are left out."""
+    notes: list[str] = []
+    """What else must be known, in sentences."""
 
 
 def read_sources(
@@ -98,11 +107,18 @@ def places_of(path: Path, machine: str | None = None) -> list[RunPlace]:
         machine: Name of the machine of all of them; None: as directories are named.
     """
     is_run = os.path.exists(path / RECORDS_NAME)  # noqa: PTH110 - never raises
-    if is_run or not os.path.isdir(path):  # noqa: PTH112 - never raises
-        return [RunPlace(path=path, machine=machine or "this machine", is_named=True)]
+    of_tool = not is_run and is_tool_output(path)
+    if is_run or of_tool or not os.path.isdir(path):  # noqa: PTH112 - never raises
+        name = machine or "this machine"
+        return [RunPlace(path=path, machine=name, is_named=True, is_of_tool=of_tool)]
     return [
-        RunPlace(path=run, machine=machine or _machine_of(path, run), is_named=False)
-        for run in _runs_below(path)
+        RunPlace(
+            path=run,
+            machine=machine or _machine_of(path, run),
+            is_named=False,
+            is_of_tool=of_tool,
+        )
+        for run, of_tool in _runs_below(path)
     ]
 
 
@@ -116,14 +132,21 @@ def _machine_of(path: Path, run: Path) -> str:
     return "/".join(inner) or path.resolve().name or "this machine"
 
 
-def _runs_below(path: Path) -> Iterator[Path]:
+def _runs_below(path: Path) -> Iterator[tuple[Path, bool]]:
+    """Runs, and what other tools wrote, which the second value says."""
     depth = len(path.parts)
     for directory, inner, files in os.walk(path):
         found = Path(directory)
         if RECORDS_NAME in files:
             inner.clear()
-            yield found
-        elif len(found.parts) - depth >= MOST_DEPTH:
+            yield found, False
+            continue
+        if is_curves(files):
+            yield found, True
+        else:
+            paths = [found / name for name in sorted(files)]
+            yield from ((path, True) for path in paths if is_tool_output(path))
+        if len(found.parts) - depth >= MOST_DEPTH:
             inner.clear()
         inner.sort()
 
@@ -137,20 +160,30 @@ def _read(
     skipped: list[str] = []
     for at, place in enumerate(places):
         try:
-            run = read_run(place.path)
-            rows = rows_of(run, place.machine)
-            shared = run_row(run, place.machine) | {"run": run.start.run_id}
+            facts, found = _read_tool(place) if place.is_of_tool else _read_run(place)
         except MemgaugeError as error:
             if place.is_named:
                 raise
             skipped.append(shortened(str(error), 200))
             continue
-        runs.setdefault(place.machine, []).append(facts_of(shared))
-        observations += observations_of(row for row in rows if is_kept(str(row["point"]), machines))
+        runs.setdefault(place.machine, []).append(facts)
+        observations += (one for one in found if is_kept(one.key[0], machines))
         on_progress((at + 1) / len(places))
     if not runs:
         raise RequestError(f"trend: none of {len(places)} runs can be read: {skipped[0]}")
-    return Sources(runs=runs, observations=observations, skipped=skipped)
+    notes = notes_of([one.path for one in places if one.is_of_tool])
+    return Sources(runs=runs, observations=observations, skipped=skipped, notes=notes)
+
+
+def _read_run(place: RunPlace) -> tuple[RunFacts, Iterable[Observation]]:
+    run = read_run(place.path)
+    rows = rows_of(run, place.machine)
+    shared = run_row(run, place.machine) | {"run": run.start.run_id}
+    return facts_of(shared), observations_of(rows)
+
+
+def _read_tool(place: RunPlace) -> tuple[RunFacts, Iterable[Observation]]:
+    return read_tool_output(place.path, place.machine)
 
 
 def _since(found: Sources, since: timedelta | None) -> Sources:
@@ -166,4 +199,5 @@ def _since(found: Sources, since: timedelta | None) -> Sources:
         runs={machine: of_machine for machine, of_machine in runs.items() if of_machine},
         observations=[one for one in found.observations if one.run in known[one.machine]],
         skipped=found.skipped,
+        notes=found.notes,
     )

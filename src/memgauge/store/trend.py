@@ -71,6 +71,7 @@ def trended(
             histories,
             found.skipped,
             lambda share: on_progress(_READING + (1 - _READING) * share),
+            found.notes,
         )
     )
 
@@ -99,4 +100,10 @@ def added(store: Path, runs: Sequence[Path], machine: str | None = None) -> list
     places = [one for path in runs for one in places_of(path, name)]
     if not places:
         raise RequestError("--add-to: no run is named; name directories of runs to add")
+    of_tool = next((one.path for one in places if one.is_of_tool), None)
+    if of_tool is not None:
+        raise RequestError(
+            f"--add-to: {shown(of_tool)} was written by another tool, and a store keeps runs; name "
+            "such files in 'memgauge trend' itself"
+        )
     return [add(store, name, read_run(one.path)) for one in places]

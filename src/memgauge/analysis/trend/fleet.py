@@ -87,6 +87,8 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
     """Of all kinds, slower ones first."""
     skipped: list[str] = []
     """Why some of the runs are not in it, in words."""
+    notes: list[str] = []
+    """What else must be known of the runs, in sentences."""
 
     @property
     def runs(self) -> int:
@@ -113,6 +115,7 @@ def trend_of(
     histories: Sequence[History],
     skipped: Sequence[str] = (),
     on_progress: Callable[[float], None] = lambda _: None,
+    notes: Sequence[str] = (),
 ) -> Trend:
     """Find what changed, and which machines stand out.
 
@@ -120,6 +123,7 @@ def trend_of(
         histories: One for each machine, none without runs.
         skipped: Why some of the runs are not in them.
         on_progress: Called with the share of the machines that are done.
+        notes: What else must be known of the runs, in sentences.
     """
     tested: dict[str, list[Tested]] = {}
     for at, history in enumerate(histories):
@@ -141,6 +145,7 @@ def trend_of(
         kinds=kinds,
         outliers=sorted(outliers, key=lambda one: (not one.is_worse, -abs(one.score))),
         skipped=[*skipped],
+        notes=[*notes],
     )
 
 

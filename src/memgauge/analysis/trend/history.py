@@ -29,7 +29,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     started_at: datetime
     """UTC."""
     machine_id: str
-    """Digest of the kind of machine: processor, CPUs, caches, memory."""
+    """Digest of the kind of machine: processor, CPUs, caches, memory; empty: not known, as of files
+    of other tools, which are taken to be of the machine that the runs beside them name."""
     kind: str
     """The same in words."""
     modules: str | None
@@ -127,7 +128,15 @@ def histories_of(
 
 def _ordered(runs: Iterable[RunFacts]) -> list[RunFacts]:
     unique = {one.run: one for one in runs}
-    return sorted(unique.values(), key=lambda one: (one.started_at, one.run))
+    ordered = sorted(unique.values(), key=lambda one: (one.started_at, one.run))
+    known = next((one for one in ordered if one.machine_id), None)
+    for at, one in enumerate(ordered):
+        if one.machine_id:
+            known = one
+        elif known is not None:
+            named = msgspec.structs.replace(one, machine_id=known.machine_id, kind=known.kind)
+            ordered[at] = named
+    return ordered
 
 
 def _track(of_key: Mapping[int, Observation], length: int) -> Track:

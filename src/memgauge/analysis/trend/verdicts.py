@@ -39,6 +39,7 @@ def verdicts(trend: Trend) -> list[Verdict]:
         *_left_out(trend),
         *_without_pace(trend),
         *_skipped(trend),
+        *(Verdict(level="note", text=note) for note in trend.notes),
         *_too_few_machines(trend),
     ]
 

@@ -93,14 +93,16 @@ def command(  # noqa: PLR0913 - one for each option
 ) -> int:
     """Show what changed over many runs of a machine or a fleet.
 
-    A source is the directory of a run, a directory that holds runs (runs in DIR/NAME are of the
-    machine NAME), or a store that --add-to made. Reports which figures changed, when, by how much
+    A source is the directory of a run, a file that another tool wrote, such as STREAM, a directory
+    that holds runs or such files (those in DIR/NAME are of the machine NAME), or a store that
+    --add-to made. Reports which figures changed, when, by how much
     and what else changed then, and which machines stand out.
 
     \N{FORM FEED}
 
     Args:
-        sources: Directories of runs, directories that hold runs, or one store.
+        sources: Directories of runs, files of other tools, directories that hold them, or one
+            store.
         store: Store to add the runs to first; None adds them to none.
         machine: Name of the machine; None takes this host's with `store`, else all.
         only: Glob that selects figures by name.
