@@ -16,7 +16,9 @@ import msgspec
 from tests.documented.pages import ROOT, Shown
 from tests.integration.command import OPEN_MPI
 from tests.integration.ranks.two_hosts import missing_for_ranks
+from tests.samples.paths import TOOL_SAMPLES
 from tests.unit.analysis.diagnose.programs import recorded
+from tests.unit.analysis.loaded.runs import Traffic, loaded_records
 from tests.unit.analysis.runs import records
 from tests.unit.system.trees import guest, plant
 
@@ -107,6 +109,7 @@ def build_template(place: Path) -> Path:
         _require(shell(SURVEY_COMMAND, place, os.environ | {"PYTHONPATH": str(ROOT)}))
         _add_twin(place / "survey")
         shutil.copytree(place / "survey", place / "survey-of-june")
+    _write_files_of_tools(place)
     for name in COPIES:
         shutil.copytree(place / "my-run", place / name)
     for name in ("solver", "fill"):
@@ -120,6 +123,18 @@ def build_template(place: Path) -> Path:
         machine = MACHINE.format(name=name, ways=ways)
         (place / f"{name}.toml").write_text(machine, encoding="utf-8")
     return place
+
+
+def _write_files_of_tools(place: Path) -> None:
+    """Output of other tools, and a run with curves under load."""
+    names = {"stream.txt": "stream.txt", "stream-of-june.txt": "stream.txt"}
+    names |= {"babelstream.txt": "babelstream.txt", "mlc.txt": "mlc.txt"}
+    names |= {f"stream-results/2026-11-{at:02}.txt": "stream.txt" for at in range(1, 9)}
+    (place / "stream-results").mkdir()
+    for name, sample in names.items():
+        shutil.copy(TOOL_SAMPLES / sample, place / name)
+    with RunWriter(place / "loaded-run") as writer:
+        writer.write(loaded_records([Traffic(), Traffic(read_share=0.5, store="non-temporal")]))
 
 
 def _named(of: Iterator[AnyRecord], run_id: str) -> Iterator[AnyRecord]:

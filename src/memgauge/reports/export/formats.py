@@ -32,9 +32,9 @@ def export_csv(run: Run, name: str = "samples") -> bytes:
     """UTF-8, a header, lines ended by a line feed."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(_csv_cell, columns(run, name)))
+    writer.writerow(map(csv_cell, columns(run, name)))
     for row in rows(run, name):
-        writer.writerow(map(_csv_cell, row.values()))
+        writer.writerow(map(csv_cell, row.values()))
     return text.getvalue().encode("utf-8", "replace")
 
 
@@ -70,7 +70,7 @@ def timeline_csv(run: Run) -> Iterator[bytes]:
     """The readings of a profile as `export_csv` writes tables, some at a time."""
     lanes = table_lanes(run)
     names = timeline_columns(lanes)
-    yield _csv_lines([map(_csv_cell, names)])
+    yield _csv_lines([map(csv_cell, names)])
     for block in timeline_blocks(lanes):
         nothing = [None] * len(block["lane"])
         columns = (_reading_cells(block.get(name, nothing)) for name in names)
@@ -101,10 +101,11 @@ def _reading_cells(values: Sequence[Scalar]) -> list[str]:
 
 def _reading_cell(value: Scalar) -> str:
     """A raw count times its scale: to the digits that a double holds, without its last bits."""
-    return repr(float(f"{value:.15g}")) if isinstance(value, float) else _csv_cell(value)
+    return repr(float(f"{value:.15g}")) if isinstance(value, float) else csv_cell(value)
 
 
-def _csv_cell(value: Scalar) -> str:
+def csv_cell(value: Scalar) -> str:
+    """A value as csv has it: a missing one is empty, and no text is a formula."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -125,6 +125,22 @@ def loaded_run(
     seed: int = 3,
 ) -> Run:
     """All delays of all loads in turn; where the team is far, twice the bandwidth."""
+    made = loaded_records(
+        traffics, rounds=rounds, far_share=far_share, noise=noise, of=of, seed=seed
+    )
+    return run_of(made)
+
+
+def loaded_records(
+    traffics: Sequence[Traffic],
+    *,
+    rounds: int = 40,
+    far_share: float | None = None,
+    noise: float = 0.004,
+    of: System | None = None,
+    seed: int = 3,
+) -> list[AnyRecord]:
+    """The records of such a run."""
     rng = random.Random(seed)
     visits = [
         (traffic, delay, pair(traffic, delay)) for traffic in traffics for delay in traffic.delays
@@ -144,7 +160,7 @@ def loaded_run(
                 rng,
                 ping,
             )
-    return run_of(records)
+    return records
 
 
 def mix_run(

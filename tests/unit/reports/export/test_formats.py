@@ -187,7 +187,9 @@ def test_help_and_pages_name_every_format() -> None:
     tables = "|".join(name for name, one in EXPORTERS.items() if one.table)
     assert f"--format {tables}`" in (docs / "records.md").read_text(encoding="utf-8")
     profiles = (docs / "profile_reading.md").read_text(encoding="utf-8")
-    assert all(f"`{name}`" in profiles for name in EXPORTERS)
+    assert all(f"`{name}`" in profiles for name, one in EXPORTERS.items() if one.timeline)
+    interchange = (docs / "interchange.md").read_text(encoding="utf-8")
+    assert all(f"`--format {name}`" in interchange for name, one in EXPORTERS.items() if one.curves)
 
 
 def test_without_polars_the_remedy_is_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
