@@ -52,6 +52,8 @@ def use_run(run: Run, data: bytes) -> None:
         if exporter.table is not None:
             for table in TABLES:
                 exporter.table(run, table)
+        if exporter.curves is not None:
+            allowing(exporter.curves, run)
     if one_in(64, data):
         render_html(report)
 
@@ -59,7 +61,8 @@ def use_run(run: Run, data: bytes) -> None:
 def use_timeline(run: Run, data: bytes) -> None:
     """Every export of a profile's readings."""
     for exporter in _exporters(data):
-        allowing(lambda of, timeline=exporter.timeline: list(timeline(of)), run)
+        if exporter.timeline is not None:
+            allowing(lambda of, timeline=exporter.timeline: list(timeline(of)), run)
 
 
 def _exporters(data: bytes) -> list[Exporter]:

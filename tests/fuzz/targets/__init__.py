@@ -20,6 +20,7 @@ NAMES = (
     "parameters",
     "texts",
     "outputs",
+    "tools",
 )
 
 
