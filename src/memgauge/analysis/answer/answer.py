@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from memgauge.analysis.answer.bandwidth import bandwidth_lines, scaling_line
 from memgauge.analysis.answer.latency import caches_line, latency_line, loaded_line, tlb_line
+from memgauge.analysis.answer.memories import cores_line, tiers_lines
 from memgauge.analysis.answer.next_steps import next_steps
 from memgauge.analysis.answer.published import published_lines
 from memgauge.analysis.answer.quality import quality_of
@@ -19,6 +20,8 @@ LINES = (
     loaded_line,
     caches_line,
     tlb_line,
+    tiers_lines,
+    cores_line,
     scaling_line,
     published_lines,
     statistic_line,

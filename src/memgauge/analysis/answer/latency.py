@@ -37,7 +37,7 @@ def latency_line(figures: Figures) -> Iterator[AnswerLine]:
     medians = median_words(one.summary.statistic for _, one in found if one is not None)
     yield AnswerLine(
         label="Latency",
-        figures=[_ns(name, one.latency) for name, one in found if one is not None],
+        figures=[nanoseconds(name, one.latency) for name, one in found if one is not None],
         detail=", ".join(filter(None, ("idle", f"{lead.pages} pages", medians))),
     )
     yield from _nodes(results)
@@ -72,7 +72,7 @@ def _nodes(results: Sequence[LatencyResult]) -> Iterator[AnswerLine]:
     far = max(alike, key=lambda one: one.latency.value)
     yield AnswerLine(
         label="Nodes",
-        figures=[_ns(f"node {one.nodes}", one.latency) for one in (near, far)],
+        figures=[nanoseconds(f"node {one.nodes}", one.latency) for one in (near, far)],
         detail=f"the nearest and the farthest of {len({one.nodes for one in alike})} pairs",
     )
 
@@ -86,7 +86,7 @@ def loaded_line(figures: Figures) -> Iterator[AnswerLine]:
     yield AnswerLine(
         label="Loaded",
         figures=[
-            _ns("", most.latency),
+            nanoseconds("", most.latency),
             AnswerFigure(name="at", value=most.bandwidth, unit="GB/s"),
         ],
         detail=f"{knee_words(curve)}; {curve.load}, "
@@ -114,13 +114,13 @@ def caches_line(figures: Figures) -> Iterator[AnswerLine]:
     findings = [one for one in find(figures) if one.name.startswith("L")]
     named = {one.name: _sized(one) for one in findings}
     shown = [
-        _ns(named.get(level, level), latencies[level])
+        nanoseconds(named.get(level, level), latencies[level])
         for level in sorted(latencies)
         if level.startswith("L")
     ]
     seen = [one for one in findings if one.level is not None]
     shown += [
-        _ns(named[one.name], one.level.latency_ns)
+        nanoseconds(named[one.name], one.level.latency_ns)
         for one in seen
         if one.name not in latencies and one.level is not None
     ]
@@ -165,7 +165,8 @@ def _reaches(one: Translation) -> Iterator[str]:
         yield f"{reach.name} {at_least}{format_count(reach.level.reach, 'page')}{miss}"
 
 
-def _ns(name: str, value: Estimate | float) -> AnswerFigure:
+def nanoseconds(name: str, value: Estimate | float) -> AnswerFigure:
+    """A latency, with the digits that it deserves."""
     number = value.value if isinstance(value, Estimate) else value
     digits = 2 if number < 10 else 1 if number < 100 else 0
     return AnswerFigure(name=name, value=value, unit="ns", digits=digits)

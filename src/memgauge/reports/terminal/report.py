@@ -23,6 +23,10 @@ NARROWEST_COLUMNS = 20
 
 _FEW_SECTIONS = 3
 """Sections that a reader takes in with tables of any length."""
+_MOST_LINES = 37
+"""Of an answer: with where the run is, forty."""
+_LEAST_STEPS = 2
+"""What to do next that is shown in any case."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -68,6 +72,25 @@ def render(
             section, both ends of a long table, no notes on the run) and says what only the HTML
             page shows.
     """
+    shown = _rendered(report, width, color, encoding, whole=whole)
+    while not whole and shown.count("\n") > _MOST_LINES and (shorter := _with_less_to_do(report)):
+        report = shorter
+        shown = _rendered(report, width, color, encoding, whole=whole)
+    return shown
+
+
+def _with_less_to_do(report: Report) -> Report | None:
+    """Without the least valuable of the steps in the answer of a run; None: few are left."""
+    answer = report.answer
+    if answer is None or answer.quality is None or len(answer.next_steps) <= _LEAST_STEPS:
+        return None
+    if answer.next_steps[-1].level == "problem":
+        return None
+    fewer = msgspec.structs.replace(answer, next_steps=answer.next_steps[:-1])
+    return msgspec.structs.replace(report, answer=fewer)
+
+
+def _rendered(report: Report, width: int, color: bool, encoding: str, *, whole: bool) -> str:
     page = _page(width, color, encoding, whole=whole or len(report.sections) <= _FEW_SECTIONS)
     if report.answer is not None and report.answer.sentences and not whole:
         page.heading(f"{report.title}: {report.machine}")

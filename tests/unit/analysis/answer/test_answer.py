@@ -109,6 +109,20 @@ def test_the_screen_has_forty_lines_of_eighty_columns_and_the_answer_last() -> N
     assert max(map(len, render(report, width=40, whole=False).splitlines())) <= 40
 
 
+def test_where_there_is_much_to_say_the_screen_has_less_to_do_and_every_problem() -> None:
+    report = analyse_run(whole_run())
+    assert report.answer is not None
+    lines = [AnswerLine(label="More", figures=[], detail="word " * 15) for _ in range(20)]
+    steps = [Verdict(level="warning", text="Busy.", remedy=f"wait {at}") for at in range(5)]
+    longer = msgspec.structs.replace(report.answer, lines=lines, next_steps=steps)
+    shown = render(msgspec.structs.replace(report, answer=longer), whole=False)
+    assert shown.count("Busy: wait") == 2
+    assert render(msgspec.structs.replace(report, answer=longer)).count("Busy: wait") == 5
+    graver = [msgspec.structs.replace(one, level="problem") for one in steps]
+    every = msgspec.structs.replace(longer, next_steps=graver)
+    assert render(msgspec.structs.replace(report, answer=every), whole=False).count("wait ") == 5
+
+
 def test_next_steps_are_few_the_gravest_first_and_each_remedy_once() -> None:
     verdicts = [
         Verdict(level="warning", text="Noise.", remedy=QUIET),
