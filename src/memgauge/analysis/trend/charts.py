@@ -33,7 +33,7 @@ def _days(history: History, newest: datetime) -> list[float]:
 
 
 def _time_axis(trend: Trend) -> Axis:
-    return Axis(title=f"days before {trend.newest:%Y-%m-%d}", unit="days")
+    return Axis(title=f"time relative to {trend.newest:%Y-%m-%d}", unit="days")
 
 
 def _changed(trend: Trend) -> Iterator[Chart]:

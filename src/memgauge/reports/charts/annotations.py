@@ -93,6 +93,8 @@ def _upright(rows: list[Row], x: Any, *, above: bool = False) -> list[Any]:
 
 def _level(rows: list[Row], y: Any) -> list[Any]:
     base = table_of(rows)
-    label = base.mark_text(style="rule-label", align="right", baseline="bottom", dx=-4, dy=-4)
-    rule = base.mark_rule(style="rule-mark", clip=True)
-    return [rule.encode(y=y), label.encode(y=y, x=alt.value("width"), text="label:N")]
+    layers = [base.mark_rule(style="rule-mark", clip=True).encode(y=y)]
+    for style in ("rule-halo", "rule-label"):  # legible also on a bar
+        label = base.mark_text(style=style, align="right", baseline="bottom", dx=-4, dy=-4)
+        layers.append(label.encode(y=y, x=alt.value("width"), text="label:N"))
+    return layers

@@ -49,8 +49,8 @@ def layers(chart: Chart) -> list[Any]:
         mark = base.mark_bar(cornerRadiusEnd=2).encode(**encoded)
     known = any("low" in bar for bar in bars)
     return [
-        *rules(chart, values_lie=lying),
         mark.add_params(selected),
+        *rules(chart, values_lie=lying),
         *(_whiskers(chart, base, places, lying=lying) if known else []),
         _value_labels(base, places, lying=lying, dx=11 if dots else 6),
     ]

@@ -79,6 +79,13 @@ def config(*, dark: bool) -> dict[str, Any]:
             "region-label": {"color": ink, "fontSize": 11},
             "rule-mark": {"color": soft, "strokeWidth": 1.25, "strokeDash": [4, 3]},
             "rule-label": {"color": soft, "fontSize": 11.5},
+            "rule-halo": {
+                "color": ground,
+                "stroke": ground,
+                "strokeWidth": 4,
+                "strokeJoin": "round",
+                "fontSize": 11.5,
+            },
             "value-label": {"color": ink, "fontSize": 11.5},
             "whisker": {"color": ink, "strokeWidth": 1.4},
             "mark-place": {"color": ink, "strokeWidth": 2.2, "size": 150},

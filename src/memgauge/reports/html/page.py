@@ -222,7 +222,7 @@ def _conditions(report: Report) -> list[Verdict]:
 
 
 def _answer(report: Report, answer: Answer, missing: str | None) -> str:
-    """The answer and its pictures, which also stand in their sections."""
+    """The answer and its pictures, which of several sections also stand in theirs."""
     charts = [chart for section in report.sections for chart in section.charts]
     leading = [(at, chart) for at, chart in enumerate(charts) if chart.name in answer.charts]
     drawn = "" if missing else "".join(_chart(at, chart, leads=True) for at, chart in leading)
@@ -246,8 +246,13 @@ def _section(
     if missing and section.charts:
         drawn = f'<p class="aside">No charts: {text(missing)}.</p>'
     else:
-        drawn = "".join(_chart(first_chart + n, chart) for n, chart in enumerate(section.charts))
-        several = len(section.charts) > 1 and not any(map(_is_crowded, section.charts))
+        shown = [
+            (first_chart + n, chart)
+            for n, chart in enumerate(section.charts)
+            if not _is_above(chart, report)
+        ]
+        drawn = "".join(_chart(at, chart) for at, chart in shown)
+        several = len(shown) > 1 and not any(_is_crowded(chart) for _, chart in shown)
         drawn = f'<div class="charts{" several" * several}">{drawn}</div>' if drawn else ""
     tables = "".join(table_block(table, report.precision) for table in section.tables)
     verdicts = verdict_list(_shown(report, section.verdicts))
@@ -258,6 +263,15 @@ def _section(
 {"".join(body)}
 {tables}
 </section>"""
+
+
+def _is_above(chart: Chart, report: Report) -> bool:
+    """Whether it stands beside the answer, right above the only section, which has it no more."""
+    return (
+        len(report.sections) == 1
+        and report.answer is not None
+        and chart.name in report.answer.charts
+    )
 
 
 def _chart(at: int, chart: Chart, *, leads: bool = False) -> str:

@@ -177,6 +177,17 @@ def test_a_rule_is_drawn_where_values_run_on_lying_bars_too() -> None:
     assert "peak" in texts(figures.svg(chart))
 
 
+def test_the_name_of_a_rule_is_written_over_bars_that_reach_beyond_it() -> None:
+    bars = Series(name="one", x=["a", "b"], y=[1.0, 1.2])
+    rule = Rule(label="as it is", axis="y", value=1.0)
+    chart = line(kind="bar", x=Axis(title="Kernel", unit=""), series=[bars], rules=[rule])
+    marks = [one["mark"] for one in figures.vega_lite(chart)["layer"]]
+    styles = [mark.get("style") for mark in marks]
+    bar = next(at for at, mark in enumerate(marks) if mark["type"] == "bar")
+    assert bar < styles.index("rule-halo") < styles.index("rule-label")
+    assert config(dark=False)["style"]["rule-halo"]["stroke"] == "#ffffff"
+
+
 def test_series_differ_by_colour_dash_and_shape() -> None:
     names = [f"series {n}" for n in range(4)]
     chart = line(series=[Series(name=name, x=[1024.0, 2048.0], y=[1.0, 2.0]) for name in names])

@@ -258,6 +258,16 @@ def test_the_answer_and_its_pictures_come_first_and_notes_unfold() -> None:
     assert any("conditions" in (one.get("class") or "") for one in folded)
 
 
+def test_of_one_section_pictures_beside_the_answer_are_not_drawn_twice() -> None:
+    known = survey()
+    section = next(one for one in known.sections if len(one.charts) > 1)
+    first, *others = section.charts
+    answer = Answer(quality=None, lines=[], next_steps=[], charts=[first.name])
+    alone = msgspec.structs.replace(known, sections=[section], answer=answer, topology=None)
+    drawn = [one for tag, one in Page(render(alone)).tags if tag == "figure"]
+    assert [one["data-chart"] for one in drawn] == [str(at) for at in range(1 + len(others))]
+
+
 def test_a_report_without_charts_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "unavailable", lambda: pytest.fail("asked for the library"))
     section = msgspec.structs.replace(survey().sections[0], charts=[])
