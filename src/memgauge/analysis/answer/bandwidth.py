@@ -18,6 +18,7 @@ from memgauge.analysis.stream.figures import (
     kernel_results,
     regime_words,
 )
+from memgauge.model.points.stream import StreamRequested
 from memgauge.model.units import format_count
 
 KERNELS = ("triad", "copy", "read", "write")
@@ -39,11 +40,11 @@ def bandwidth_lines(figures: Figures) -> Iterator[AnswerLine]:
             continue
         label = f"Bandwidth {gpu}".rstrip()
         for one in _regimes(lead, results):
-            yield _line(label, one, results)
+            yield _line(figures, label, one, results)
             label = ""
         single = [r for r in results if r.threads == 1 < lead.threads and r.is_like(lead)]
         if single:
-            yield _line("", headline(single) or single[0], results)
+            yield _line(figures, "", headline(single) or single[0], results)
 
 
 def scaling_line(figures: Figures) -> Iterator[AnswerLine]:
@@ -74,18 +75,39 @@ def _regimes(lead: KernelResult, results: Sequence[KernelResult]) -> list[Kernel
     return sorted(same, key=lambda one: -one.samples)
 
 
-def _line(label: str, lead: KernelResult, results: Sequence[KernelResult]) -> AnswerLine:
+def _line(
+    figures: Figures, label: str, lead: KernelResult, results: Sequence[KernelResult]
+) -> AnswerLine:
+    """The same kernels in every run: a dash where no sample of one was usable."""
     alike = beside(lead, results)
-    shown = [kernel for kernel in KERNELS if kernel in alike] or [lead.kernel]
-    results_shown = [(kernel, alike.get(kernel, lead)) for kernel in shown]
-    known = [(k, one.sustained) for k, one in results_shown if one.sustained is not None]
-    statistics = [one.slice.statistic for _, one in results_shown if one.slice is not None]
+    sampled = _sampled_kernels(figures, lead)
+    shown = [kernel for kernel in KERNELS if kernel in sampled] or [lead.kernel]
+    known = {kernel: alike[kernel] for kernel in shown if kernel in alike}
+    values = {kernel: one.sustained for kernel, one in known.items()}
+    statistics = [one.slice.statistic for one in known.values() if one.slice is not None]
     words = (_by(lead), lead.variant, regime_words(lead, results), median_words(statistics))
     return AnswerLine(
         label=label,
-        figures=[AnswerFigure(name=kernel, value=value, unit="GB/s") for kernel, value in known],
+        figures=[
+            AnswerFigure(name=kernel, value=values.get(kernel), unit="GB/s") for kernel in shown
+        ],
         detail=", ".join(filter(None, words)),
     )
+
+
+def _sampled_kernels(figures: Figures, lead: KernelResult) -> set[str]:
+    """Of the team and variant, whether or not a figure came of it."""
+    team = [
+        StreamRequested.of(point.requested)
+        for point in figures.run.points_of("stream")
+        if point.threads == lead.threads and gpu_of(point) == gpu_of(lead.point)
+    ]
+    return {
+        one.kernel
+        for one in team
+        if (one.variant, one.element) == (lead.variant, lead.element)
+        and not (one.candidate or one.access or one.store or one.prefetch)
+    }
 
 
 def _by(result: KernelResult) -> str:

@@ -45,5 +45,5 @@ def cores_line(figures: Figures) -> Iterator[AnswerLine]:
         yield AnswerLine(
             label="Cores",
             figures=[nanoseconds(f"CPUs {a} and {b}", value) for (a, b), value in known],
-            detail=f"a line that one wrote and the other reads; of {pairs}",
+            detail=f"handing over a line; of {pairs}" if len(found) > 1 else "handing over a line",
         )

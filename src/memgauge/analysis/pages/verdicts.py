@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.pages.comparability import Case, comparability
 from memgauge.analysis.pages.figures import PagesCurve, Translation, gains, packed_of
-from memgauge.analysis.section import Verdict
+from memgauge.analysis.section import QUIET, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
 from memgauge.model.points.pages import PagesActual
@@ -53,8 +53,11 @@ def split_kinds(found: Sequence[Translation]) -> set[str]:
 def _reaches(one: Translation, *, whole: bool) -> Iterator[Verdict]:
     """One sentence for each level; in bytes where an entry maps a page, and not a piece of it."""
     if not one.levels:
-        text = f"{one.curve.name}: even few pages cost translation; no reach can be determined."
-        yield Verdict(level="warning", text=text, remedy="run again when the machine is quiet")
+        text = (
+            f"How far the TLB reaches cannot be told: with {one.curve.name}, even few pages cost "
+            "translation."
+        )
+        yield Verdict(level="warning", text=text, remedy=QUIET)
     for reach in one.reaches:
         level, stride = reach.level, one.curve.stride_bytes
         what = f"{one.curve.name}: the {reach.name} reaches"

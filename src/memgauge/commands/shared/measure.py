@@ -108,7 +108,7 @@ def save(result: Result, *, page: bool = True) -> None:
         return
     directory = plain(str(result.directory))
     click.echo(
-        f"run: {directory}  no page, because the budget had no time left for it; "
+        f"run: {directory}\nno page, because the budget had no time left for it; "
         f"to write it: memgauge report {directory}",
         err=True,
     )
@@ -119,4 +119,4 @@ def say_where(directory: Path, *, is_survey: bool = False) -> None:
     run = plain(str(directory))
     page = plain(str(directory / "report.html"))
     more = f"\nall of it: memgauge report {run} --full" if is_survey else ""
-    click.echo(f"run: {run}  report: {page}{more}", err=True)
+    click.echo(f"run: {run}\nreport: {page}{more}", err=True)
