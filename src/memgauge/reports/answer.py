@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import AnswerFigure, AnswerLine, Verdict
@@ -32,8 +34,19 @@ def step_words(step: Verdict) -> str:
         return f"{step.text} {step.remedy or ''}".rstrip()
     if not step.remedy:
         return _cut(step.text, MOST_ALONE)
-    why = re.split(r"[:;.](?: |$)| \(|, most", step.text, maxsplit=1)[0]
-    return f"{_cut(why, MOST_WHY)}: {step.remedy}"
+    return f"{_cut(_why(step), MOST_WHY)}: {step.remedy}"
+
+
+def one_of(steps: Sequence[Verdict], where: str) -> Verdict:
+    """Several steps as one sentence: where more is said, and the beginning of each."""
+    said = (f"{why[:1].lower()}{why[1:]}" for why in map(_why, steps))
+    text = f"See {where}: {', '.join(said)}"
+    return msgspec.structs.replace(steps[0], text=text, remedy=None)
+
+
+def _why(step: Verdict) -> str:
+    """The beginning of its sentence."""
+    return re.split(r"[:;.](?: |$)| \(|, most", step.text, maxsplit=1)[0]
 
 
 def _cut(text: str, most: int) -> str:

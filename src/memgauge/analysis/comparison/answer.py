@@ -23,7 +23,7 @@ from memgauge.analysis.statistics.intervals import stated
 from memgauge.model.units import format_count
 
 KEYS = (
-    (r"stream/(triad|copy|read|write)/tuned/double/(\d+)t", "{0}, {1} threads"),
+    (r"stream/(triad|copy|read|write)/tuned/double/(\d+)t", "{0}, {1}t"),
     (r"latency/DRAM/(block-random|random)/(\w+)", "DRAM, {0}, {1}"),
     (r"latency/(L\d)/random/(\w+)", "{0}, {1}"),
     (r"loaded/100r/sequential/(\d+)g/d0(/traffic)?", "full load of reads{1}"),
@@ -111,7 +111,9 @@ def _direction(pair: Pair, direction: Direction) -> Iterator[str]:
         return
     change = median(row.speed.value for row in rows) - 1
     words = ("more", "less") if direction == "neither" else ("faster", "slower")
-    middle = f"{abs(change):.1%} {words[0] if change > 0 else words[1]} at the median"
+    size = f"{abs(change):.1%}"
+    side = words[0] if change > 0 else words[1]
+    middle = f"{size} {side} at the median" if size != "0.0%" else "the same at the median"
     yield f"{noun} {middle}, {len(beyond)} of {count} differ"
 
 
@@ -139,7 +141,7 @@ def _figures(label: str, pair: Pair, most: int) -> Iterator[AnswerLine]:
 def _matching(rows: Sequence[Row], pattern: str, words: str) -> list[tuple[Row, str]]:
     """Rows whose names match; of teams the largest, then one thread."""
     matched = [(row, found) for row in rows if (found := re.fullmatch(pattern, row.name))]
-    if "threads" in words:
+    if words.endswith("t"):
         teams = {int(found[2]) for _, found in matched}
         kept = {max(teams, default=0), 1}
         matched = [one for one in matched if int(one[1][2]) in kept]
@@ -148,6 +150,5 @@ def _matching(rows: Sequence[Row], pattern: str, words: str) -> list[tuple[Row, 
     named = []
     for row, found in matched:
         parts = [(part or "").replace("/traffic", ", bandwidth") for part in found.groups()]
-        text = words.format(*parts).replace("1 threads", "1 thread")
-        named.append((row, text))
+        named.append((row, words.format(*parts)))
     return named

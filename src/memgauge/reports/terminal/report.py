@@ -11,10 +11,11 @@ import msgspec
 from memgauge.analysis.machine.table import system_table
 from memgauge.analysis.machine.tiers import tier_notes, tiers_table
 from memgauge.analysis.machine.topology import text_of, topology_of
+from memgauge.reports.answer import one_of
 from memgauge.reports.severity import apart
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import Report, Section
+    from memgauge.analysis.section import Answer, Report, Section
     from memgauge.model.system import System
     from memgauge.reports.terminal.page import Page
 
@@ -27,6 +28,9 @@ _MOST_LINES = 37
 """Of an answer: with where the run is, forty."""
 _LEAST_STEPS = 2
 """What to do next that is shown in any case."""
+_MOST_LINES_COMPARED = 15
+_LEAST_COMPARED = 6
+"""Figures of a comparison that are shown in any case."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -73,21 +77,42 @@ def render(
             page shows.
     """
     shown = _rendered(report, width, color, encoding, whole=whole)
-    while not whole and shown.count("\n") > _MOST_LINES and (shorter := _with_less_to_do(report)):
+    while not whole and (shorter := _shorter(report, shown.count("\n"))) is not None:
         report = shorter
         shown = _rendered(report, width, color, encoding, whole=whole)
     return shown
 
 
-def _with_less_to_do(report: Report) -> Report | None:
-    """Without the least valuable of the steps in the answer of a run; None: few are left."""
+def _shorter(report: Report, lines: int) -> Report | None:
+    """With a little less in its answer, where that has too many lines and anything to spare."""
     answer = report.answer
-    if answer is None or answer.quality is None or len(answer.next_steps) <= _LEAST_STEPS:
+    if answer is None:
         return None
-    if answer.next_steps[-1].level == "problem":
+    if answer.quality is not None:
+        fewer = _with_less_to_do(answer) if lines > _MOST_LINES else None
+    else:
+        fewer = _with_less_compared(answer) if lines > _MOST_LINES_COMPARED else None
+    return None if fewer is None else msgspec.structs.replace(report, answer=fewer)
+
+
+def _with_less_to_do(answer: Answer) -> Answer | None:
+    """Without the least valuable of the steps of a run; None: few are left."""
+    steps = answer.next_steps
+    if len(steps) <= _LEAST_STEPS or steps[-1].level == "problem":
         return None
-    fewer = msgspec.structs.replace(answer, next_steps=answer.next_steps[:-1])
-    return msgspec.structs.replace(report, answer=fewer)
+    return msgspec.structs.replace(answer, next_steps=steps[:-1])
+
+
+def _with_less_compared(answer: Answer) -> Answer | None:
+    """What was not alike in one sentence, then fewer figures; None: few are left."""
+    warned = [one for one in answer.next_steps if one.level == "warning"]
+    if len(warned) > 1:
+        others = [one for one in answer.next_steps if one.level != "warning"]
+        steps = [one_of(warned, "--all"), *others]
+        return msgspec.structs.replace(answer, next_steps=steps)
+    if len(answer.lines) > _LEAST_COMPARED:
+        return msgspec.structs.replace(answer, lines=answer.lines[:-1])
+    return None
 
 
 def _rendered(report: Report, width: int, color: bool, encoding: str, *, whole: bool) -> str:

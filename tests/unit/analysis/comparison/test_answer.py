@@ -9,6 +9,7 @@ from memgauge.analysis.comparison.figures import Source, of_run
 from memgauge.analysis.comparison.ratios import compare
 from memgauge.analysis.comparison.report import report_of
 from memgauge.analysis.figures.run import figures_of
+from memgauge.analysis.section import Verdict
 from memgauge.model.records import RunStart, Sample
 from memgauge.model.run import run_of
 from memgauge.reports.terminal.report import render
@@ -33,11 +34,24 @@ def test_two_runs_fit_fifteen_lines() -> None:
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
     assert text.count("B/A") == sum("B/A" in line for line in lines)
-    assert "triad, 2 threads" in text
-    assert "triad, 1 thread" in text
-    assert "copy, 1 thread" not in text
+    assert "triad, 2t" in text
+    assert "triad, 1t" in text
+    assert "copy, 1t" not in text
     assert "Not sure." in text
     assert "One run a side decides nothing: compare 3 a side" in lines[-1]
+
+
+def test_what_was_not_alike_is_one_sentence_where_it_would_not_fit() -> None:
+    report = report_of(compare([source("one", "a"), source("two", "b", seed=2)]))
+    assert report.answer is not None
+    steps = [Verdict(level="warning", text=f"Reason {at}: {'many words ' * 20}") for at in range(4)]
+    longer = msgspec.structs.replace(report.answer, next_steps=[*steps, *report.answer.next_steps])
+    unlike = msgspec.structs.replace(report, answer=longer)
+    short = render(unlike, whole=False)
+    assert len(short.splitlines()) <= 15
+    assert "See --all: reason 0, reason 1, reason 2, reason 3" in short
+    assert short.count("B/A") >= 6
+    assert render(unlike).count("many words") > 4
 
 
 def test_a_run_against_itself_is_called_that_and_nothing_is_to_be_done() -> None:
