@@ -338,6 +338,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """At most four, the most important first."""
     answer: Answer | None = None
     """None: the report is of one experiment, whose section is the answer, or of many nodes."""
+    opening: list[AnswerLine] = []
+    """Key figures of a run of one experiment, which its page begins with, unless its section has an
+    opening of its own; empty: it measured none."""
+    quality: Quality | None = None
+    """Of the run, where it is one."""
     precision: float | None = None
     """Asked half width of the interval over the value; estimates wider than it are marked.
     None: nothing is marked."""

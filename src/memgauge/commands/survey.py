@@ -9,6 +9,7 @@ import click
 
 from memgauge import api
 from memgauge.commands.cluster_ranks import is_one_of_several, survey_nodes
+from memgauge.commands.shared.completing import listed_values
 from memgauge.commands.shared.help import GroupedOption
 from memgauge.commands.shared.measure import measure
 from memgauge.commands.shared.options import full_option, given, options_of, requested
@@ -25,6 +26,7 @@ only_option = click.option(
     cls=GroupedOption,
     group="what",
     metavar="NAME,...",
+    shell_complete=listed_values([*SURVEYED_COMMANDS]),
     help=f"experiments to run ({', '.join(SURVEYED_COMMANDS)}) [default: all]",
 )
 

@@ -48,6 +48,7 @@ def test_a_list_is_completed_after_its_last_comma_without_what_is_in_it() -> Non
     found = completed("bash", "memgauge stream --kernel copy,")
     assert "copy,triad" in found
     assert "copy,copy" not in found
+    assert completed("bash", "memgauge survey --only latency,loa") == ["latency,loaded"]
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

@@ -12,7 +12,7 @@ from memgauge.analysis.answer.published import published_lines
 from memgauge.analysis.answer.quality import quality_of
 from memgauge.analysis.answer.statistics import statistic_line
 from memgauge.analysis.figures.run import Figures
-from memgauge.analysis.section import Answer, Section, Verdict
+from memgauge.analysis.section import Answer, AnswerLine, Section, Verdict
 
 LINES = (
     bandwidth_lines,
@@ -39,10 +39,20 @@ def answer_of(figures: Figures, verdicts: Sequence[Verdict], sections: Sequence[
     every = [*verdicts, *(verdict for section in sections for verdict in section.verdicts)]
     return Answer(
         quality=quality_of(figures),
-        lines=[line for lines in LINES for line in lines(figures)],
+        lines=_lines(figures),
         next_steps=next_steps(every),
         charts=_charts(sections),
     )
+
+
+def key_lines(figures: Figures) -> list[AnswerLine]:
+    """The same lines of a run of one experiment; none where it measured no key figure."""
+    lines = _lines(figures)
+    return lines if any(line.figures for line in lines) else []
+
+
+def _lines(figures: Figures) -> list[AnswerLine]:
+    return [line for lines in LINES for line in lines(figures)]
 
 
 def _charts(sections: Sequence[Section]) -> list[str]:

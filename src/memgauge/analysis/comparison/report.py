@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
+import msgspec
+
 from memgauge.analysis.comparison.answer import answer_of
 from memgauge.analysis.comparison.charts import charts
 from memgauge.analysis.comparison.diagnoses import DiagnosisRow
@@ -27,6 +29,8 @@ OUTCOMES: tuple[Outcome, ...] = (
     "same",
     "not known",
 )
+MOST_LEADING = 2
+"""Pictures beside the answer."""
 _SHORT_DIFFERS = "differs"
 """In a table; its section says between what."""
 
@@ -35,6 +39,8 @@ def report_of(comparison: Comparison) -> Report:
     """Sections: the sources, then each source against the first."""
     sources = comparison.sources
     labels = labels_of(sources)
+    pairs = [_section(a, p) for a, p in zip(labels[1:], comparison.pairs, strict=True)]
+    leading = [chart.name for section in pairs for chart in section.charts][:MOST_LEADING]
     return Report(
         run_id=" and ".join(source.run_id or source.name for source in sources),
         started_at="",
@@ -45,11 +51,11 @@ def report_of(comparison: Comparison) -> Report:
         verdicts=source_verdicts(comparison),
         sections=[
             *_sources(comparison),
-            *(_section(a, p) for a, p in zip(labels[1:], comparison.pairs, strict=True)),
+            *pairs,
         ],
         system=_facts("system", "Machines", [source.traits for source in sources], labels),
         headlines=_headlines(comparison),
-        answer=answer_of(comparison),
+        answer=msgspec.structs.replace(answer_of(comparison), charts=leading),
     )
 
 

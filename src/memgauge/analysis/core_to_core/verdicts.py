@@ -127,7 +127,7 @@ def _moves(figures: Figures, watched: Sequence[Watched]) -> Iterator[Verdict]:
     known = [one for one in watched if one.samples > 1]
     if not known:
         return
-    moved = [one for one in known if one.far_ns is not None]
+    moved = [one for one in known if one.far_ns is not None and one.changes]
     if moved:
         yield _moved(moved, len(known), hypervisor)
     elif hypervisor:

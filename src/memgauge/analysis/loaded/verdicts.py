@@ -148,7 +148,8 @@ def _without_knee(curve: LoadedCurve) -> tuple[str, str]:
             )
             remedy = "increase --budget, or measure on a quiet machine"
         case _:
-            text = f"{len(curve.points)} delays are too few to find a knee."
+            count = format_count(len(curve.points), "delay")
+            text = f"{count} {'is' if len(curve.points) == 1 else 'are'} too few to find a knee."
             remedy = "measure more delays, or with --sweep fine"
     return text, remedy
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -21,11 +21,13 @@ from memgauge.analysis.profile.totals_tables import (
     whole_of,
 )
 from memgauge.analysis.profile.traffic_chart import traffic_chart
-from memgauge.analysis.profile.verdicts import verdicts_of
-from memgauge.analysis.section import Section, Table, section_of
+from memgauge.analysis.profile.verdicts import phases_words, process_words, verdicts_of
+from memgauge.analysis.section import AnswerFigure, AnswerLine, Section, Table, section_of
 from memgauge.model.run import Run
 
 NAME = "profile"
+_MOST_PROGRAMS = 3
+"""With a line each in the opening."""
 
 
 class Profile(msgspec.Struct, frozen=True):
@@ -76,4 +78,36 @@ def analyse(figures: Figures) -> Section:
         section,
         tables=_tables(figures.run, timeline, roles, found.phases),
         charts=[*charts, *([traffic] if traffic else [])],
+        opening=_opening(figures.run, timeline, roles, found.phases),
     )
+
+
+def _opening(
+    run: Run, timeline: Timeline, roles: Roles, phases: Sequence[Phase]
+) -> list[AnswerLine]:
+    """A line for each program, one for the memory traffic beside it, and one for its phases."""
+    programs = run.processes[:_MOST_PROGRAMS]
+    return [
+        *(
+            AnswerLine(label="" if at else "Program", figures=[], detail=process_words(run, one))
+            for at, one in enumerate(programs)
+        ),
+        *_traffic(timeline, roles),
+        AnswerLine(label="Phases", figures=[], detail=phases_words(phases)),
+    ]
+
+
+def _traffic(timeline: Timeline, roles: Roles) -> Iterator[AnswerLine]:
+    """Mean rates over the whole run; a line without figures where nothing was counted."""
+    totals = [one for one in whole_of(timeline, roles) if one.group == "memory"]
+    figures = [
+        AnswerFigure(name=one.name, value=one.per_s * 1e-9, unit="GB/s", digits=2)
+        for one in totals
+        if one.unit == "B" and one.per_s is not None
+    ]
+    if figures:
+        yield AnswerLine(
+            label="Memory", figures=figures, detail="means, of the whole machine while it ran"
+        )
+    else:
+        yield AnswerLine(label="Memory", figures=[], detail="traffic was not counted")

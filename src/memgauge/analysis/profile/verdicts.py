@@ -90,10 +90,12 @@ def _processes(run: Run) -> Iterator[Verdict]:
         if process.end_ns is None and run.end is None:
             continue
         failed = process.signal is not None or process.exit_code not in {0, None}
-        yield Verdict(
-            level="warning" if failed else "note",
-            text=f"{command_of(process)} (pid {process.pid}) {ending_of(process)}{_used(run)}.",
-        )
+        yield Verdict(level="warning" if failed else "note", text=f"{process_words(run, process)}.")
+
+
+def process_words(run: Run, process: Process) -> str:
+    """Which program it was, how it ended, and what it used."""
+    return f"{command_of(process)} (pid {process.pid}) {ending_of(process)}{_used(run)}"
 
 
 def _used(run: Run) -> str:
@@ -121,16 +123,20 @@ def _unfinished(run: Run) -> Iterator[Verdict]:
 
 
 def _phases(phases: Sequence[Phase]) -> Iterator[Verdict]:
+    text = phases_words(phases)
+    yield Verdict(level="note", text=f"{text[:1].upper()}{text[1:]}.")
+
+
+def phases_words(phases: Sequence[Phase]) -> str:
+    """How many phases there are, and the longest."""
     if len(phases) == 1:
-        text = "No change of phase stands out from the noise of the tracks."
-    else:
-        at = max(range(len(phases)), key=lambda one: phases[one].duration_s)
-        longest = phases[at]
-        text = (
-            f"{format_count(len(phases), 'phase')}; the longest is phase {longest.number}, "
-            f"which begins at {begins(longest)} s and lasts {lasts(phases, at)} s."
-        )
-    yield Verdict(level="note", text=text)
+        return "no change of phase stands out from the noise of the tracks"
+    at = max(range(len(phases)), key=lambda one: phases[one].duration_s)
+    longest = phases[at]
+    return (
+        f"{format_count(len(phases), 'phase')}; the longest is phase {longest.number}, "
+        f"which begins at {begins(longest)} s and lasts {lasts(phases, at)} s"
+    )
 
 
 def _pace(pace: Pace) -> Iterator[Verdict]:

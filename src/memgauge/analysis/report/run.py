@@ -4,7 +4,7 @@ from importlib import import_module
 
 import msgspec
 
-from memgauge.analysis.answer.answer import answer_of
+from memgauge.analysis.answer.answer import answer_of, key_lines
 from memgauge.analysis.answer.diagnosis import diagnosis_answer
 from memgauge.analysis.answer.quality import quality_of
 from memgauge.analysis.figures.conditions import reached_counts
@@ -70,6 +70,8 @@ def report_of(figures: Figures) -> Report:
             if is_survey
             else diagnosis_answer(figures, verdicts, sections)
         ),
+        opening=[] if is_survey else key_lines(figures),
+        quality=quality_of(figures),
         precision=None if names == [DIAGNOSE] else figures.precision or None,
         pictures_first=not is_survey,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -291,7 +291,11 @@ def _figures_table(found: Watched) -> Table:
 def _chart(timeline: Timeline, found: Watched) -> Chart:
     """Tracks that ever moved, with alerts above them."""
     hidden = {DISTURBED, OWN_BYTES, OWN_TIME}
-    shown = [one for one in timeline.tracks if _moved(one) and not _is_of(one, hidden)]
+    titles = {one.event: one.title for one in found.watcher.figures}
+    shown = [
+        _titled(one, titles) for one in timeline.tracks if _moved(one) and not _is_of(one, hidden)
+    ]
+    shown.sort(key=lambda one: one.track.counters[0].back_end != NAME)
     alerts = [
         Region(
             name=one.rule.name,
@@ -312,6 +316,17 @@ def _chart(timeline: Timeline, found: Watched) -> Chart:
     )
     return msgspec.structs.replace(
         chart_of(changed, []), name="watch-timeline", title="Memory over time", note=note
+    )
+
+
+def _titled(traced: Traced, titles: Mapping[str, str]) -> Traced:
+    """By the name that it has in the tables, where it is one figure of the watch."""
+    events = {one.event for one in traced.track.counters}
+    title = titles.get(events.pop()) if len(events) == 1 else None
+    if title is None:
+        return traced
+    return msgspec.structs.replace(
+        traced, track=msgspec.structs.replace(traced.track, name=title, panel=title)
     )
 
 

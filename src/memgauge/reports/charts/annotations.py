@@ -9,11 +9,16 @@ import altair as alt
 
 from memgauge.model.text import plain
 from memgauge.reports.charts.axes import title, x_ends, x_scale
+from memgauge.reports.charts.placing import along
 from memgauge.reports.charts.points import drawable, is_nominal
 
 if TYPE_CHECKING:
     from memgauge.analysis.section import Band, Chart
     from memgauge.reports.charts.points import Row
+
+
+_LEFT_SHARE = 0.25
+"""Of the width: to the left of a rule there its name would reach beyond the axis."""
 
 
 def table_of(rows: list[Row]) -> Any:
@@ -59,6 +64,7 @@ def rules(chart: Chart, *, values_lie: bool = False) -> list[Any]:
     ends = x_ends(chart)
     places = [
         {"at": rule.value, "label": plain(rule.label)}
+        | {"leads": along(chart.x, rule.value, *ends) < _LEFT_SHARE}
         for rule in chart.rules
         if rule.axis == "x" and ends and ends[0] <= rule.value <= ends[1]
     ]
@@ -82,9 +88,9 @@ def _upright(rows: list[Row], x: Any, *, above: bool = False) -> list[Any]:
         step = 15 * (at % 4)
         label = table_of([row]).mark_text(
             style="rule-label",
-            align="right",
+            align="left" if row.get("leads") else "right",
             baseline="bottom" if above else "top",
-            dx=0 if above else -5,
+            dx=0 if above else 5 if row.get("leads") else -5,
             dy=-3 - step if above else 6 + step,
         )
         layers.append(label.encode(x=x, y=alt.value(0), text="label:N"))

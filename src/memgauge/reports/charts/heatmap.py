@@ -108,6 +108,8 @@ def _color(chart: Chart, measured: list[Row]) -> Any:
     high = high if low < high else low + max(abs(low), 1.0) / 2
     scale = alt.Scale(type=kind, scheme="cividis", domain=[low, high], nice=False)
     legend = alt.Legend(title=title(chart.y), gradientLength=240, gradientThickness=11, tickCount=4)
+    if low == _ends(measured)[1]:  # ticks beyond the only value would be of nothing
+        legend["values"] = [low]
     if chart.y.unit == "%":
         legend["format"] = "~%"
     elif kind == "log":

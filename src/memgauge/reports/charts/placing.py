@@ -51,8 +51,8 @@ class _Frame:
     def place(self, x: float, y: float) -> Place:
         """From the left and from the top."""
         across, up = self._axes
-        left = _along(across, x, *self._xs)
-        return left * WIDTH_PX, (1 - _along(up, y, *self._ys)) * HEIGHT_PX
+        left = along(across, x, *self._xs)
+        return left * WIDTH_PX, (1 - along(up, y, *self._ys)) * HEIGHT_PX
 
 
 _SIDES = [
@@ -133,7 +133,8 @@ def _under(box: Box, places: list[Place]) -> int:
     return sum(left <= x <= right and top <= y <= bottom for x, y in places)
 
 
-def _along(axis: Axis, value: float, low: float, high: float) -> float:
+def along(axis: Axis, value: float, low: float, high: float) -> float:
+    """How far between both ends a value lies, from 0 to 1, on the scale of its axis."""
     if axis.scale != "linear":
         low, high, value = math.log(low), math.log(high), math.log(value)
     elif axis.from_zero:

@@ -13,6 +13,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from memgauge.analysis.section import Answer
 from memgauge.model.errors import RequestError
 from memgauge.model.text import plain
 from memgauge.reports import cells
@@ -30,7 +31,7 @@ from memgauge.reports.html.markup import (
 from memgauge.reports.severity import apart
 
 if TYPE_CHECKING:
-    from memgauge.analysis.section import Answer, Chart, Report, Section, Verdict
+    from memgauge.analysis.section import Chart, Report, Section, Verdict
 
 _MOST_SIDE_BY_SIDE = 6
 _MOST_COLUMNS = 6
@@ -196,16 +197,29 @@ def _anchor(at: int) -> str:
 
 def _top(report: Report, missing: str | None) -> str:
     if report.answer is not None:
-        notes = [one for one in report.verdicts if one.level == "note"]
-        graver = [one for one in report.verdicts if one.level != "note"]
+        # What was not alike stands among the steps of a comparison already.
+        folds = {"note"} if report.answer.quality is not None else {"note", "warning"}
+        notes = [one for one in report.verdicts if one.level in folds]
+        graver = [one for one in report.verdicts if one.level not in folds]
         answer = _answer(report, report.answer, missing)
         return answer + verdict_list(graver) + folded_list(notes)
     opening = report.sections[0].opening if report.sections else []
     if opening:
         return answer_lines(opening) + verdict_list(_shown(report, report.verdicts))
+    if report.opening:
+        return _key_figures(report)
     strip = "".join(headline_item(headline, report.precision) for headline in report.headlines)
     headlines = f'<dl class="headlines">{strip}</dl>' if strip else ""
     return headlines + verdict_list(_shown(report, report.verdicts))
+
+
+def _key_figures(report: Report) -> str:
+    """Those of one experiment with the grade of the run, which says what the folded verdicts do."""
+    shown = _shown(report, report.verdicts)
+    grave = [one for one in shown if one.level == "problem"]
+    others = [one for one in shown if one.level != "problem"]
+    block = answer_block(Answer(quality=report.quality, lines=report.opening, next_steps=[]))
+    return block + verdict_list(grave) + folded_list(others)
 
 
 def _shown(report: Report, verdicts: list[Verdict]) -> list[Verdict]:

@@ -27,7 +27,7 @@ def test_a_report_shows_alerts_figures_and_timeline(tmp_path: Path) -> None:
     assert [table.name for table in section.tables] == ["watch-alerts", "watch-figures"]
     (chart,) = section.charts
     assert [band.label for band in chart.regions] == ["latency", "bandwidth"]
-    assert {"latency", "bandwidth"} <= {series.name for series in chart.series}
+    assert {"latency", "read burst, one CPU"} <= {series.name for series in chart.series}
     text = render(report, width=80, color=False)
     assert "Latency 1.5" in text
     assert chart.name == "watch-timeline"

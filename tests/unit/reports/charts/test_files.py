@@ -188,6 +188,14 @@ def test_the_name_of_a_rule_is_written_over_bars_that_reach_beyond_it() -> None:
     assert config(dark=False)["style"]["rule-halo"]["stroke"] == "#ffffff"
 
 
+def test_the_name_of_a_rule_stays_inside_the_picture() -> None:
+    rules = [Rule(label=f"at {at:g}", axis="x", value=at) for at in (1024.0, 1024.0**2)]
+    chart = line(series=[Series(name="one", x=[512.0, 2.0 * 1024**2], y=[1.0, 2.0])], rules=rules)
+    marks = [one["mark"] for one in figures.vega_lite(chart)["layer"]]
+    sides = [mark["align"] for mark in marks if mark.get("style") == "rule-label"]
+    assert sides == ["left", "right"]
+
+
 def test_series_differ_by_colour_dash_and_shape() -> None:
     names = [f"series {n}" for n in range(4)]
     chart = line(series=[Series(name=name, x=[1024.0, 2048.0], y=[1.0, 2.0]) for name in names])
