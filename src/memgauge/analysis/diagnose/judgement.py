@@ -26,6 +26,7 @@ from memgauge.model.points.diagnose import (
     READ,
     WRITE,
 )
+from memgauge.model.units import format_count
 
 Kind = Literal["bandwidth", "latency", "memory", "cache", "not memory", "cannot tell"]
 OF_MEMORY: frozenset[Kind] = frozenset({"bandwidth", "latency", "memory"})
@@ -95,7 +96,7 @@ def judge(
         most = max(one.rounds for one in writes)
         return Judgement(
             kind="cannot tell",
-            why=f"Only {most} rounds could be paired; {LEAST_ROUNDS} are needed.",
+            why=f"Only {format_count(most, 'round')} could be paired; {LEAST_ROUNDS} are needed.",
         )
     traffic = _TrafficShare(share=traffic_share, basis=traffic_basis)
     judged = [_in_regime(one.regime, treated, traffic) for one in enough]
