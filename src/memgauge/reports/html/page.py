@@ -206,7 +206,8 @@ def _top(report: Report, missing: str | None) -> str:
     opening = report.sections[0].opening if report.sections else []
     if opening:
         return answer_lines(opening) + verdict_list(_shown(report, report.verdicts))
-    if report.opening:
+    # Beside earlier runs of the machine the headlines say more.
+    if report.opening and not any(one.between for one in report.headlines):
         return _key_figures(report)
     strip = "".join(headline_item(headline, report.precision) for headline in report.headlines)
     headlines = f'<dl class="headlines">{strip}</dl>' if strip else ""
