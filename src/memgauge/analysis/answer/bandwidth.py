@@ -12,6 +12,7 @@ from memgauge.analysis.section import AnswerFigure, AnswerLine
 from memgauge.analysis.statistics.ratios import ratio
 from memgauge.analysis.stream import scaling
 from memgauge.analysis.stream.figures import (
+    TUNED,
     KernelResult,
     beside,
     headline,
@@ -35,7 +36,7 @@ def bandwidth_lines(figures: Figures) -> Iterator[AnswerLine]:
         by_memory.setdefault(gpu_of(result.point), []).append(result)
     for gpu in sorted(by_memory):
         results = by_memory[gpu]
-        lead = headline(results)
+        lead = headline(_tuned(results)) or headline(results)
         if lead is None or lead.sustained is None:
             continue
         label = f"Bandwidth {gpu}".rstrip()
@@ -45,6 +46,13 @@ def bandwidth_lines(figures: Figures) -> Iterator[AnswerLine]:
         single = [r for r in results if r.threads == 1 < lead.threads and r.is_like(lead)]
         if single:
             yield _line(figures, "", headline(single) or single[0], results)
+
+
+def _tuned(results: Sequence[KernelResult]) -> list[KernelResult]:
+    """Tuned kernels of the largest team, whichever of them have figures; none where none has."""
+    known = [one for one in results if one.sustained is not None and one.is_plain]
+    most = max((one.threads for one in known), default=0)
+    return [one for one in known if one.threads == most and one.variant == TUNED]
 
 
 def scaling_line(figures: Figures) -> Iterator[AnswerLine]:
