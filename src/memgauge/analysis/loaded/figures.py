@@ -11,7 +11,7 @@ import msgspec
 
 from memgauge.analysis.figures.concurrency import line_bytes_of, lines_in_flight
 from memgauge.analysis.figures.regimes import regime_kind, team_of
-from memgauge.analysis.figures.run import Figures, scaled
+from memgauge.analysis.figures.run import Figures, once, scaled
 from memgauge.analysis.figures.speeds import had_page_fault, was_switched_out
 from memgauge.analysis.figures.summary import PointSummary
 from memgauge.analysis.statistics.estimate import Estimate
@@ -120,6 +120,7 @@ class _Pair(msgspec.Struct, frozen=True, kw_only=True):
     actual: LoadedActual
 
 
+@once
 def loaded_curves(figures: Figures) -> list[LoadedCurve]:
     """Curves of a run in the order of declaration, where both sides were measured."""
     points: dict[tuple[LoadedRequested, str], list[LoadedPoint]] = {}
