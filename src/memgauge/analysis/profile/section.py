@@ -86,7 +86,9 @@ def _opening(
     run: Run, timeline: Timeline, roles: Roles, phases: Sequence[Phase]
 ) -> list[AnswerLine]:
     """A line for each program, one for the memory traffic beside it, and one for its phases."""
-    programs = run.processes[:_MOST_PROGRAMS]
+    # Of a profile that was killed it is not known how its program ended.
+    ended = [one for one in run.processes if one.end_ns is not None or run.end is not None]
+    programs = ended[:_MOST_PROGRAMS]
     return [
         *(
             AnswerLine(label="" if at else "Program", figures=[], detail=process_words(run, one))

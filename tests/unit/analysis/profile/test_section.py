@@ -192,6 +192,21 @@ def test_a_killed_run_is_reported_on(tmp_path: Path) -> None:
     assert section_of(analyse_run(run)).tables[0].rows
 
 
+def test_the_page_begins_with_the_program_its_traffic_and_its_phases(tmp_path: Path) -> None:
+    program, memory, phases = section_of(analyse_run(simple(tmp_path, process=ran(1.0)))).opening
+    assert program.detail.startswith("app --fast (pid 77) exited with 0 after 1.00 s")
+    assert memory.label == "Memory"
+    (read,) = (one for one in memory.figures if "read" in one.name)
+    assert read.value == pytest.approx(1.0, rel=0.02)
+    assert phases.detail == "no change of phase stands out from the noise of the tracks"
+
+
+def test_how_the_program_of_a_killed_profile_ended_is_not_known(tmp_path: Path) -> None:
+    run = simple(tmp_path, killed=True, process=ran(None, None))
+    labels = [one.label for one in section_of(analyse_run(run)).opening]
+    assert labels == ["Memory", "Phases"]
+
+
 def test_a_run_without_readings_says_so(tmp_path: Path) -> None:
     run = profile(tmp_path, process=ran(1.0))
     assert any("there is no timeline" in text for text in texts(run))

@@ -268,6 +268,31 @@ def test_of_one_section_pictures_beside_the_answer_are_not_drawn_twice() -> None
     assert [one["data-chart"] for one in drawn] == [str(at) for at in range(1 + len(others))]
 
 
+def test_one_experiment_begins_with_key_figures_and_its_grade_and_folds_remarks() -> None:
+    known = survey()
+    opening = [AnswerLine(label="Loaded", figures=[AnswerFigure(name="", value=88.0)])]
+    verdicts = [
+        Verdict(level="warning", text="Busy."),
+        Verdict(level="problem", text="Arrays differ."),
+    ]
+    page = Page(
+        render(
+            msgspec.structs.replace(
+                known,
+                verdicts=verdicts,
+                headlines=[],
+                opening=opening,
+                quality=Quality(grade="poor", reasons=["others"]),
+                pictures_first=True,
+            )
+        )
+    )
+    at = [page.text.index(what) for what in ("Loaded", "Quality", "Arrays differ.", "Busy.")]
+    assert at == sorted(at)
+    inside = "".join(page.said)
+    assert "1 remark on the machine and the recording, 1 warning among them" in inside
+
+
 def test_a_report_without_charts_needs_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "unavailable", lambda: pytest.fail("asked for the library"))
     section = msgspec.structs.replace(survey().sections[0], charts=[])
