@@ -134,7 +134,14 @@ def _under(box: Box, places: list[Place]) -> int:
 
 
 def along(axis: Axis, value: float, low: float, high: float) -> float:
-    """How far between both ends a value lies, from 0 to 1, on the scale of its axis."""
+    """How far between both ends a value lies, from 0 to 1, on the scale of its axis.
+
+    Args:
+        axis: Of the chart; its scale matters.
+        value: In the unit of the axis, as are
+        low: the one end
+        high: and the other.
+    """
     if axis.scale != "linear":
         low, high, value = math.log(low), math.log(high), math.log(value)
     elif axis.from_zero:
