@@ -163,6 +163,8 @@ def loaded(
     store: Any = ...,
     order: str | Sequence[str] | None = ...,
     delay: int | Sequence[int] | str | None = ...,
+    like: str | None = ...,
+    steps: int | str | None = ...,
     budget: float | str = ...,
     precision: float | str = ...,
     output: str | None = ...,

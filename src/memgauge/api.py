@@ -33,9 +33,11 @@ from memgauge.results import (
 if TYPE_CHECKING:
     from memgauge.cluster.combined import CombinedRun
     from memgauge.counters.regions import Counters
+    from memgauge.experiments.loaded.parameters import LoadedParameters
     from memgauge.experiments.shared.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
     from memgauge.model.counting.events import BackEndState
+    from memgauge.model.record_kinds.replayed import Replayed
     from memgauge.model.records import MeasuredCurve
     from memgauge.model.simulated_program import By, Engine
     from memgauge.model.system import System
@@ -315,6 +317,7 @@ def measure(  # noqa: PLR0913 - all but two by name
     from memgauge.system.earlier_runs import Known, known_before
 
     began = began or Beginning.now()
+    chosen, replayed = replaying(chosen, options.budget_s, resume)
     where = nullcontext(resume) if resume else run_directory(options.output, name)
     with prepared(chosen, system) as prepared_with, where as directory:
         machine = system()
@@ -345,11 +348,53 @@ def measure(  # noqa: PLR0913 - all but two by name
             warnings=noticed,
             earlier=known.runs,
             began=began,
-            known=() if resume else _known_curves(chosen, machine),
+            known=() if resume else [*_known_curves(chosen, machine), *replayed],
         )
         result = Result(execute(request, on_progress), request.directory)
         _keep_headlines(result, on_warning, remember=options.remember)
         return result
+
+
+def replaying(
+    chosen: Sequence[tuple[Experiment, CommonParameters]],
+    budget_s: float,
+    resume: Path | None = None,
+) -> tuple[list[tuple[Experiment, CommonParameters]], list[Replayed]]:
+    """The experiments, with `loaded --like` in the place of `loaded`, and the profiles replayed.
+
+    Args:
+        chosen: Experiments to run, each with its requested parameters.
+        budget_s: Time that the run may take, in seconds.
+        resume: Run to complete, whose record holds the steps; None: they are made of the profile.
+
+    Raises:
+        RunFileError: the profile is no run.
+        RequestError: it has no counted memory traffic to replay, or options contradict each other.
+    """
+    if all(one.name != "loaded" for one, _ in chosen):
+        return [*chosen], []
+    from memgauge.experiments.loaded.parameters import LoadedParameters
+    from memgauge.experiments.loaded.replay import Replay
+
+    found: list[Replayed] = []
+    made: list[tuple[Experiment, CommonParameters]] = []
+    for experiment, parameters in chosen:
+        if isinstance(parameters, LoadedParameters) and parameters.like is not None:
+            found.append(_replayed(parameters, budget_s, resume))
+            made.append((Replay(found[-1]), parameters))
+        else:
+            made.append((experiment, parameters))
+    return made, found
+
+
+def _replayed(parameters: LoadedParameters, budget_s: float, resume: Path | None) -> Replayed:
+    from memgauge.experiments.loaded.replay_plan import BUDGET_SHARE
+
+    if resume is not None:
+        return load_run(resume).replayed_before()
+    return load_run(parameters.like or "").replayed(
+        parameters.most_steps, BUDGET_SHARE * budget_s, parameters.assumed_read_share
+    )
 
 
 def _known_curves(

@@ -16,6 +16,7 @@ import msgspec
 
 from memgauge.model.arguments import name_of, path_of
 from memgauge.model.errors import RequestError, RunFileError
+from memgauge.model.record_kinds.replayed import Replayed
 from memgauge.model.records import MeasuredCurve, Validation
 from memgauge.model.storage.run_file import Run, read_run
 from memgauge.model.text import quoted
@@ -168,6 +169,36 @@ class Result(Analysed):
                 "'memgauge survey' or 'memgauge loaded'"
             )
         return curves
+
+    def replayed(
+        self, most_steps: int, longest_s: float, read_share: float | None = None
+    ) -> Replayed:
+        """The traffic of a profile, condensed to steps that `loaded --like` replays.
+
+        Args:
+            most_steps: Steps at most.
+            longest_s: Seconds that one replay takes at most; a shorter profile keeps its own time.
+            read_share: Of a profile that does not distinguish reads from writes.
+
+        Raises:
+            RequestError: this is no profile, or it has no counted memory traffic.
+        """
+        from memgauge.analysis.loaded.replayed import Wanted, replayed_of
+
+        wanted = Wanted(steps=most_steps, longest_s=longest_s, read_share=read_share)
+        return replayed_of(self.run, quoted(str(self.directory)), wanted)
+
+    def replayed_before(self) -> Replayed:
+        """The steps that this run began to replay, for its resumption.
+
+        Raises:
+            RequestError: it holds none.
+        """
+        if not self.run.replays:
+            raise RequestError(
+                f"{self.directory}: does not hold the profile that it replayed; start a new run"
+            )
+        return self.run.replays[0]
 
     def stream_form(self) -> str:
         """The bandwidth figures in STREAM's own table form, labelled as its run rules ask."""

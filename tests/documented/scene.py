@@ -19,6 +19,7 @@ from tests.integration.ranks.two_hosts import missing_for_ranks
 from tests.samples.paths import TOOL_SAMPLES
 from tests.unit.analysis.diagnose.programs import recorded
 from tests.unit.analysis.loaded.runs import Traffic, loaded_records
+from tests.unit.analysis.profile.runs import counted_profile
 from tests.unit.analysis.runs import records
 from tests.unit.system.trees import guest, plant
 
@@ -105,6 +106,7 @@ def build_template(place: Path) -> Path:
         with RunWriter(run_of_series(place / SERIES[side], number + 1)) as writer:
             writer.write(_named(records(seed=at), f"run{at}"))
     _require(shell(PROFILE_COMMAND, place))
+    counted_profile(place / "neighbour")
     if missing_for_ranks() is None:
         _require(shell(SURVEY_COMMAND, place, os.environ | {"PYTHONPATH": str(ROOT)}))
         _add_twin(place / "survey")

@@ -38,6 +38,8 @@ SAMPLES: dict[str, tuple[Value, ...]] = {
     "--counters": (None, "none", "modelled", "auto"),
     "--read-share": (None, "100%", "50%,0%"),
     "--delay": ("0,100",),
+    "--like": (None,),  # names a profile with counted traffic, which few machines can record
+    "--steps": (None,),  # of --like
     "--delay-a": ("0", "0,100"),
     "--delay-b": ("0", "0,100"),
     "--up-to": ("1", "2"),

@@ -62,6 +62,7 @@ PEERS: dict[str, dict[str, set[str]]] = {
     },
     "analysis": {
         "counters_compare": {"counters_verify"},
+        "loaded": {"counters_verify", "profile"},
         "misses": {"counters"},
         "mix": {"loaded", "stream"},
         "pages": {"counters"},

@@ -34,6 +34,7 @@ from memgauge.model.record_kinds.programs import (
     Region,
     RunUse,
 )
+from memgauge.model.record_kinds.replayed import Replayed
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.system import System
 
@@ -130,7 +131,8 @@ class Point(Record, frozen=True, kw_only=True, tag="point"):
     role: Literal["slice", "pass", "counted", "run"] = "slice"
     """slice: short pieces sampled round-robin. pass: whole walks of all arrays, as STREAM times.
     counted: walks repeated for long enough that counters read around them measure their traffic.
-    run: a program from start to end, or a reference loop just before and after it."""
+    run: a program from start to end, or a reference just before and after it, or before and after
+    each replay of a profile."""
     work: Literal["fixed", "counted", "window"] = "fixed"
     """fixed: every iteration does the same work. counted: each sample's threads record how many
     bytes they read and wrote between their stamps; `bytes_counted` and `bytes_moved` are then those
@@ -331,6 +333,7 @@ AnyRecord = (
     | SimulatedMachine
     | Simulated
     | MeasuredCurve
+    | Replayed
     | Referenced
     | Warning
     | RunEnd

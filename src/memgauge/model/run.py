@@ -8,6 +8,7 @@ import msgspec
 from memgauge.model.record_kinds.counters import CounterSet, Lane
 from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.record_kinds.programs import Process, Referenced, Region
+from memgauge.model.record_kinds.replayed import Replayed
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.records import (
     AnyRecord,
@@ -55,6 +56,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """By name of point and of machine; the latest of each."""
     curves: list[MeasuredCurve]
     """Latency beside bandwidth by an earlier run that was named."""
+    replays: list[Replayed]
+    """The profile that is replayed; at most one."""
     referenced: list[Referenced]
     """Of a program under diagnosis, one for each leg at most."""
     end: RunEnd | None
@@ -129,6 +132,7 @@ def run_of(
         machines={},
         simulated={},
         curves=[],
+        replays=[],
         referenced=[],
         end=None,
         notes=[],
@@ -180,8 +184,8 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.machines[record.machine.name] = record
         case Simulated():
             run.simulated.setdefault(record.point, {})[record.machine] = record
-        case MeasuredCurve() | Referenced():
-            _file_diagnosis(run, record)
+        case MeasuredCurve() | Replayed() | Referenced():
+            _file_named(run, record)
         case RunEnd():
             pass
 
@@ -196,8 +200,11 @@ def _file_profile(run: Run, record: Lane | Process | Region) -> None:
             run.regions.append(record)
 
 
-def _file_diagnosis(run: Run, record: MeasuredCurve | Referenced) -> None:
-    if isinstance(record, MeasuredCurve):
-        run.curves.append(record)
-    else:
-        run.referenced.append(record)
+def _file_named(run: Run, record: MeasuredCurve | Replayed | Referenced) -> None:
+    match record:
+        case MeasuredCurve():
+            run.curves.append(record)
+        case Replayed():
+            run.replays.append(record)
+        case Referenced():
+            run.referenced.append(record)

@@ -7,6 +7,13 @@ from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.figures.scaling import scaling_of
 from memgauge.analysis.loaded.charts import charts, generators_chart
 from memgauge.analysis.loaded.figures import LoadedCurve, LoadedPoint, loaded_curves
+from memgauge.analysis.loaded.replay import ReplayFigures, replay_figures
+from memgauge.analysis.loaded.replay_section import (
+    replay_chart,
+    replay_opening,
+    replay_table,
+)
+from memgauge.analysis.loaded.replay_verdicts import replay_verdicts
 from memgauge.analysis.loaded.verdicts import full_speed_teams, main_curves, verdicts
 from memgauge.analysis.section import Cell, Column, Section, Table, section_of
 from memgauge.analysis.statistics.knee import share_of
@@ -29,6 +36,9 @@ POINTS_NOTE = (
 def analyse(figures: Figures) -> Section:
     """Tables, charts and verdicts of latency under load."""
     curves = loaded_curves(figures)
+    replay = replay_figures(figures)
+    if replay is not None and not curves:
+        return _of_replay(replay)
     system = figures.run.start.system
     peak = system.theoretical_bandwidth_bytes_per_s
     peak_gb_per_s = peak * 1e-9 if peak else None
@@ -41,6 +51,20 @@ def analyse(figures: Figures) -> Section:
         verdicts=verdicts(curves, mains, scaling),
         tables=[_table(curves, peak_gb_per_s), _points(curves)] if curves else [],
         charts=[*charts(curves, peak_gb_per_s), *([over_threads] if over_threads else [])],
+    )
+
+
+def _of_replay(found: ReplayFigures) -> Section:
+    """Of a run whose load is a profile: it has no curves."""
+    picture = replay_chart(found)
+    return section_of(
+        "loaded",
+        verdicts=replay_verdicts(found),
+        tables=[replay_table(found)],
+        charts=[picture] if picture else [],
+        opening=replay_opening(found),
+        title="Latency next to a replayed profile",
+        question="How long does a load wait next to a program that moves what a profile counted?",
     )
 
 

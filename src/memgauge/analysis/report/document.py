@@ -17,6 +17,7 @@ from memgauge.analysis.fft3d.document import JobFigures, job_figures
 from memgauge.analysis.figures.run import Figures, figures_of
 from memgauge.analysis.figures.speeds import PassTimes
 from memgauge.analysis.figures.summary import PointSummary, Statistic
+from memgauge.analysis.loaded.replay_document import ReplayDocument, replay_document
 from memgauge.analysis.misses.document import WalkFigures, walk_figures
 from memgauge.analysis.profile.document import ProfileFigures, profile_figures
 from memgauge.analysis.profile.section import is_profile
@@ -203,6 +204,8 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """Of a job of `memgauge fft3d`."""
     diagnosis: DiagnosisFigures | None = None
     """Of a run of `memgauge diagnose`."""
+    replay: ReplayDocument | None = None
+    """Of a run of `memgauge loaded --like`."""
 
 
 def json_document(run: Run) -> Document:
@@ -248,6 +251,7 @@ def document_of(figures: Figures) -> Document:
         core_to_core=core_to_core_figures(figures),
         fft3d=job_figures(run),
         diagnosis=diagnosis_figures(figures),
+        replay=replay_document(figures),
     )
 
 

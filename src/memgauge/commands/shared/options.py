@@ -119,7 +119,7 @@ def _option(
     form: dict[str, Any] = {"metavar": field.option.metavar}
     if field.option.choices:
         form["shell_complete"] = listed_values(field.option.choices)
-    elif field.option.metavar in {"DIR", "FILE"}:
+    elif field.option.metavar in {"DIR", "FILE", "PROFILE"}:
         form["shell_complete"] = files
     if several:
         form |= {"multiple": True}

@@ -47,6 +47,7 @@ from memgauge.experiments.shared.base import Bench, Experiment, Values
 from memgauge.experiments.shared.native import backing_facts, to_validation
 from memgauge.experiments.shared.read_write_mix import Load, issued_share
 from memgauge.experiments.shared.rings import BLOCK_BYTES, MEMORY_NODE_BYTES, MEMORY_WARM_HOPS
+from memgauge.model.errors import RequestError
 from memgauge.model.records import Point, Sample, Validation, Warning
 from memgauge.model.system import System
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -148,6 +149,8 @@ class Loaded(Experiment):
 
     def plan(self, parameters: LoadedParameters, system: System) -> list[LoadedGroup]:
         """One group for each number of generators."""
+        if parameters.steps is not None and parameters.like is None:
+            raise RequestError("--steps: condenses the profile of --like, which is missing; add it")
         return groups(team_plans(parameters, system))
 
     @contextmanager
@@ -164,41 +167,8 @@ class Loaded(Experiment):
             parameters: What `group` was planned with; `pages` and `memory` are used.
             memories: Sources that the ring and the generators take their memory from.
         """
-        plan = group.plan
-        memory = memories.of(parameters.memory)
-        team = _core.Team(plan.cpus)
-        with (
-            closing(
-                _core.ChaseRing(
-                    team,
-                    plan.ring_bytes,
-                    node_bytes=MEMORY_NODE_BYTES,
-                    block_bytes=BLOCK_BYTES,
-                    order="block-random",
-                    pages=parameters.pages,
-                    memory=memory,
-                    linkers=_core.Team(plan.linkers),
-                )
-            ) as ring,
-            closing(
-                _core.Traffic(
-                    team,
-                    plan.sizes.region_bytes,
-                    first_rank=1,
-                    pages=parameters.pages,
-                    memory=memory,
-                )
-            ) as traffic,
-        ):
-            prepared = PreparedTeam(
-                ns_per_unit=_ns_per_unit(team),
-                issued_shares={
-                    curve.load.name: issued_share(traffic, curve.load) for curve in plan.curves
-                },
-                ring=backing_facts([ring.backing()], parameters.pages),
-                traffic=backing_facts(traffic.backing(), parameters.pages),
-            )
-            yield LoadedBench(plan, traffic, ring, prepared)
+        with opened(group.plan, parameters, memories) as (traffic, ring, prepared):
+            yield LoadedBench(group.plan, traffic, ring, prepared)
 
     def check(self, point: Point, elapsed_ns: Sequence[int], system: System) -> list[Warning]:
         """Warnings about what spoils the figures of a team, or was left out of them.
@@ -210,6 +180,53 @@ class Loaded(Experiment):
         """
         del elapsed_ns, system
         return warnings_about(point)
+
+
+@contextmanager
+def opened(
+    plan: TeamPlan, parameters: LoadedParameters, memories: Memories
+) -> Iterator[tuple[_core.Traffic, _core.ChaseRing, PreparedTeam]]:
+    """Generators and the ring of the probe, with what is known of both.
+
+    Args:
+        plan: One number of generators, with the loads that they will make.
+        parameters: What `plan` was made of; `pages` and `memory` are used.
+        memories: Sources that the ring and the generators take their memory from.
+    """
+    memory = memories.of(parameters.memory)
+    team = _core.Team(plan.cpus)
+    with (
+        closing(
+            _core.ChaseRing(
+                team,
+                plan.ring_bytes,
+                node_bytes=MEMORY_NODE_BYTES,
+                block_bytes=BLOCK_BYTES,
+                order="block-random",
+                pages=parameters.pages,
+                memory=memory,
+                linkers=_core.Team(plan.linkers),
+            )
+        ) as ring,
+        closing(
+            _core.Traffic(
+                team,
+                plan.sizes.region_bytes,
+                first_rank=1,
+                pages=parameters.pages,
+                memory=memory,
+            )
+        ) as traffic,
+    ):
+        prepared = PreparedTeam(
+            ns_per_unit=_ns_per_unit(team),
+            issued_shares={
+                curve.load.name: issued_share(traffic, curve.load) for curve in plan.curves
+            },
+            ring=backing_facts([ring.backing()], parameters.pages),
+            traffic=backing_facts(traffic.backing(), parameters.pages),
+        )
+        yield traffic, ring, prepared
 
 
 def _seen(

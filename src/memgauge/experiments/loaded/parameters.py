@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, ClassVar
 
 from memgauge.experiments.shared.read_write_mix import (
@@ -13,7 +14,13 @@ from memgauge.experiments.shared.read_write_mix import (
     loads,
 )
 from memgauge.model.errors import NotPossibleHere, RequestError
-from memgauge.model.option import choices_option, counts_option, shares_option
+from memgauge.model.option import (
+    Option,
+    choices_option,
+    count_option,
+    counts_option,
+    shares_option,
+)
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
 from memgauge.model.system import System
 from memgauge.system.topology.placement import POLICIES, cpus_for
@@ -29,6 +36,10 @@ where it does not the sweep is refined."""
 
 LARGEST_DELAY = 100_000
 """Beyond it a thread issues only a few lines in the time of one pass."""
+
+DEFAULT_STEPS = 12
+MOST_STEPS = 100
+"""That a profile is condensed to."""
 
 COARSE_FURTHER = 3
 FINE_FURTHER = 8
@@ -74,6 +85,28 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
             automatic="0 to 20000 in 7 steps; fine: 14; more around the knee of each curve",
         ),
     ] = None
+    like: Annotated[
+        str | None,
+        Option(
+            help="directory of a run of 'memgauge profile' whose counted memory traffic is "
+            "replayed as the load, instead of a sweep",
+            metavar="PROFILE",
+            parse=lambda text, _flag: text,
+            write=os.fsdecode,
+            automatic="none; a sweep of delays is measured",
+            natives=(os.PathLike,),
+        ),
+    ] = None
+    steps: Annotated[
+        int | None,
+        count_option(
+            "with --like, steps of rate and share of reads that the profile is condensed to, "
+            "at most",
+            1,
+            MOST_STEPS,
+            automatic=str(DEFAULT_STEPS),
+        ),
+    ] = None
 
     @property
     def delays(self) -> tuple[int, ...]:
@@ -86,6 +119,24 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
         shares = self.read_share or (FINE_SHARES if self.is_fine else COARSE_SHARES)
         of_mixes = self.order or (ORDERS if self.is_fine else ("sequential",))
         return loads(shares, self.store, {False: self.order or ORDERS, True: of_mixes})
+
+    @property
+    def most_steps(self) -> int:
+        """That a profile is condensed to."""
+        return self.steps or DEFAULT_STEPS
+
+    @property
+    def assumed_read_share(self) -> float | None:
+        """Of a profile that does not distinguish reads from writes; None: none is given.
+
+        Raises:
+            RequestError: there are several.
+        """
+        if self.read_share is None:
+            return None
+        if len(self.read_share) > 1:
+            raise RequestError("--read-share: --like takes one share of reads; give one")
+        return self.read_share[0]
 
     @property
     def further_points(self) -> int:

@@ -93,7 +93,7 @@ def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
     ends = tuple(dict.fromkeys((parameters.delays[0], parameters.delays[-1])))
     ends_only = [Curve(load=reads, delays=ends, further=0)]
     return [
-        _team_plan(
+        team_plan(
             parameters,
             system,
             cpu_order(parameters, system)[: count + 1],
@@ -103,9 +103,17 @@ def team_plans(parameters: LoadedParameters, system: System) -> list[TeamPlan]:
     ]
 
 
-def _team_plan(
+def team_plan(
     parameters: LoadedParameters, system: System, cpus: list[int], curves: list[Curve]
 ) -> TeamPlan:
+    """One team.
+
+    Args:
+        parameters: What is requested of it.
+        system: The machine, restricted to the NUMA nodes that the parameters select.
+        cpus: The probe's first.
+        curves: Loads that it makes, with their delays.
+    """
     sizes = traffic_sizes(cpus[1:], system)
     return TeamPlan(
         cpus=cpus,

@@ -167,3 +167,12 @@ def steps(*pieces: tuple[float, float]) -> Rate:
         return next((value for until, value in pieces if at < until), pieces[-1][1])
 
     return rate
+
+
+def counted_profile(directory: Path) -> Run:
+    """A profile of 0.4 s in a directory to be made, whose counters saw two phases of traffic."""
+    directory.mkdir()
+    made = [reads(0), writes(1)]
+    rates = [steps((0.2, 5e6), (0.4, 40e6)), steps((0.2, 0.0), (0.4, 20e6))]
+    lane = Made(made, sampled(rates, made, every(5 * MS, 400 * MS)), interval_ns=5 * MS)
+    return profile(directory, lane, process=ran(0.4))
