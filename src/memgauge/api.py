@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memgauge.model.cache_machine import CacheMachine
     from memgauge.model.counting.events import BackEndState
     from memgauge.model.record_kinds.replayed import Replayed
-    from memgauge.model.records import MeasuredCurve
+    from memgauge.model.records import MeasuredCurve, MeasuredReach
     from memgauge.model.simulated_program import By, Engine
     from memgauge.model.system import System
     from memgauge.runner.budget import Beginning
@@ -399,19 +399,19 @@ def _replayed(parameters: LoadedParameters, budget_s: float, resume: Path | None
 
 def _known_curves(
     chosen: Sequence[tuple[Experiment, CommonParameters]], machine: System
-) -> list[MeasuredCurve]:
-    """Curves of the run that a diagnosis names.
+) -> list[MeasuredCurve | MeasuredReach]:
+    """Curves and the reach of the TLB, of the run that a diagnosis names.
 
     Raises:
         RunFileError: it is no run.
-        RequestError: it is of another machine, or has no latency under load.
+        RequestError: it is of another machine, or has neither.
     """
     if all(one.name != "diagnose" for one, _ in chosen):
         return []
     from memgauge.experiments.diagnose.parameters import DiagnoseOptions
 
     named = [one.curves for _, one in chosen if isinstance(one, DiagnoseOptions) and one.curves]
-    return [curve for path in named for curve in load_run(path).curves_of(machine.machine_id)]
+    return [one for path in named for one in load_run(path).known_of(machine.machine_id)]
 
 
 def _keep_headlines(

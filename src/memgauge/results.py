@@ -17,7 +17,7 @@ import msgspec
 from memgauge.model.arguments import name_of, path_of
 from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.record_kinds.replayed import Replayed
-from memgauge.model.records import MeasuredCurve, Validation
+from memgauge.model.records import MeasuredCurve, MeasuredReach, Validation
 from memgauge.model.storage.run_file import Run, read_run
 from memgauge.model.text import quoted
 
@@ -153,22 +153,44 @@ class Result(Analysed):
         Raises:
             RequestError: this run is of another machine, or has no latency under load.
         """
+        curves = self._curves(machine_id)
+        if not curves:
+            raise RequestError(
+                f"--curves {quoted(str(self.directory))}: has no curve of latency under load; name "
+                "a run of 'memgauge survey' or 'memgauge loaded'"
+            )
+        return curves
+
+    def known_of(self, machine_id: str) -> list[MeasuredCurve | MeasuredReach]:
+        """Latency beside bandwidth and the reach of the TLB, for a diagnosis of the same machine.
+
+        Args:
+            machine_id: Of that machine.
+
+        Raises:
+            RequestError: this run is of another machine, or has neither.
+        """
+        from memgauge.analysis.pages.measured import measured_reach
+
+        curves, reach = self._curves(machine_id), measured_reach(self._known)
+        if not curves and reach is None:
+            raise RequestError(
+                f"--curves {quoted(str(self.directory))}: has neither a curve of latency under "
+                "load nor the reach of the TLB; name a run of 'memgauge survey', 'memgauge loaded' "
+                "or 'memgauge pages'"
+            )
+        return [*curves, *([reach] if reach else [])]
+
+    def _curves(self, machine_id: str) -> list[MeasuredCurve]:
         from memgauge.analysis.loaded.measured import measured_curves
 
-        name = quoted(str(self.directory))
         found = self.run.start.system
         if found.machine_id != machine_id:
             raise RequestError(
-                f"--curves {name}: was measured on another machine ({found.cpu_model}); name a run "
-                "of this one"
+                f"--curves {quoted(str(self.directory))}: was measured on another machine "
+                f"({found.cpu_model}); name a run of this one"
             )
-        curves = measured_curves(self._known)
-        if not curves:
-            raise RequestError(
-                f"--curves {name}: has no curve of latency under load; name a run of "
-                "'memgauge survey' or 'memgauge loaded'"
-            )
-        return curves
+        return measured_curves(self._known)
 
     def replayed(
         self, most_steps: int, longest_s: float, read_share: float | None = None

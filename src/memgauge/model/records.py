@@ -296,6 +296,22 @@ class MeasuredCurve(Record, frozen=True, kw_only=True, tag="curve"):
     """None: the curve has none, or none that could be resolved."""
 
 
+class MeasuredReach(Record, frozen=True, kw_only=True, tag="reach"):
+    """How far the TLB of this machine reaches on base pages by an earlier run, as figures."""
+
+    run_id: str
+    started_at: str
+    """ISO 8601, UTC."""
+    page_bytes: Count
+    """Of a base page."""
+    reach_bytes: Count | None = None
+    """Lines on pages of their own, spread over so much, miss all levels of the TLB; None: no end of
+    the last level was seen."""
+    splits_huge_pages: bool | None = None
+    """Whether huge pages are translated in smaller pieces, as where a hypervisor backs them with
+    small pages; None: none were measured."""
+
+
 NOT_WATCHED = "not-watched"
 """Code of a warning about a component that a profile omits."""
 
@@ -334,6 +350,7 @@ AnyRecord = (
     | Simulated
     | MeasuredCurve
     | Replayed
+    | MeasuredReach
     | Referenced
     | Warning
     | RunEnd

@@ -14,6 +14,7 @@ from memgauge.model.records import (
     AnyRecord,
     Environment,
     MeasuredCurve,
+    MeasuredReach,
     Point,
     RunEnd,
     RunStart,
@@ -58,6 +59,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Latency beside bandwidth by an earlier run that was named."""
     replays: list[Replayed]
     """The profile that is replayed; at most one."""
+    reaches: list[MeasuredReach]
+    """How far the TLB reaches, by the same."""
     referenced: list[Referenced]
     """Of a program under diagnosis, one for each leg at most."""
     end: RunEnd | None
@@ -133,6 +136,7 @@ def run_of(
         simulated={},
         curves=[],
         replays=[],
+        reaches=[],
         referenced=[],
         end=None,
         notes=[],
@@ -184,7 +188,7 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.machines[record.machine.name] = record
         case Simulated():
             run.simulated.setdefault(record.point, {})[record.machine] = record
-        case MeasuredCurve() | Replayed() | Referenced():
+        case MeasuredCurve() | MeasuredReach() | Replayed() | Referenced():
             _file_named(run, record)
         case RunEnd():
             pass
@@ -200,10 +204,12 @@ def _file_profile(run: Run, record: Lane | Process | Region) -> None:
             run.regions.append(record)
 
 
-def _file_named(run: Run, record: MeasuredCurve | Replayed | Referenced) -> None:
+def _file_named(run: Run, record: MeasuredCurve | MeasuredReach | Replayed | Referenced) -> None:
     match record:
         case MeasuredCurve():
             run.curves.append(record)
+        case MeasuredReach():
+            run.reaches.append(record)
         case Replayed():
             run.replays.append(record)
         case Referenced():

@@ -67,6 +67,7 @@ from memgauge.model.points.diagnose import (
 from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
 from memgauge.model.system import System
+from memgauge.system.environment.tlb import tlb_entries
 from memgauge.system.memory.sources import ORDINARY, Memories
 from memgauge.system.programs.memory_seen import Viewpoint
 from memgauge.system.topology.memory_nodes import nodes_with_memory
@@ -136,7 +137,7 @@ class DiagnoseBench(Bench):
         look = treatment.pressure is None and round_ % LOOK_ROUNDS == 0
         taken = self._starts.of(treatment, look=look)
         made = _sample(point, round_, taken, (treatment.cpus or self._starts.runs.cpus)[0])
-        if treatment.baseline:
+        if not treatment.keeps_uses:
             return made
         return msgspec.structs.replace(made, uses=[one.use for one in taken if one.use is not None])
 
@@ -313,7 +314,10 @@ class Diagnose(Experiment):
             )
             treatments, no_room = with_room(treatments, first.resident_bytes)
             first_s = (first.end_ns - first.begin_ns) * 1e-9
-            pages = working_set_run(runs, first_s, wanted=is_counted)
+            tries_pages = any(one.pages_wanted for one in treatments)
+            pages = working_set_run(
+                runs, first_s, wanted=is_counted or tries_pages, base_pages=tries_pages
+            )
             runs_in_a_pass = 1
             if first_s < SHORT_RUN_S:
                 runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
@@ -331,6 +335,7 @@ class Diagnose(Experiment):
                 runs_in_a_pass=runs_in_a_pass,
                 first_run_ns=first.end_ns - first.begin_ns,
                 not_counted=counters.why_not,
+                tlb_entries=tlb_entries(),
             ).recorded()
             references = machinery.references if machinery else None
             points = []

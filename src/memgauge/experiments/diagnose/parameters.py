@@ -265,8 +265,9 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
     curves: Annotated[
         str | None,
         Option(
-            help="run of 'memgauge survey' or 'memgauge loaded' of this machine, on whose curves "
-            "of latency and bandwidth the program's traffic is placed",
+            help="run of 'memgauge survey', 'loaded' or 'pages' of this machine, on whose curves "
+            "of latency and bandwidth the program's traffic is placed, and by whose reach of the "
+            "TLB its pages are judged",
             metavar="RUN",
             parse=lambda text, _flag: text,
             write=os.fsdecode,

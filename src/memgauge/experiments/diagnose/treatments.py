@@ -11,6 +11,7 @@ from memgauge.experiments.diagnose.places import Places
 from memgauge.model.errors import RequestError
 from memgauge.model.points.diagnose import (
     AS_IT_IS,
+    AS_IT_IS_AGAIN,
     CACHE,
     CACHE_PART,
     COMPUTE,
@@ -79,6 +80,11 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     """Of a part dose: its part, as `DiagnoseRequested` has it."""
     schemata: list[str] = []
     """Limits of the kernel that the program and the references are within; empty: none."""
+
+    @property
+    def keeps_uses(self) -> bool:
+        """Whether what its runs used is kept: of the usual way, and of other pages beside it."""
+        return not self.baseline or bool(self.pages_wanted) or self.name == AS_IT_IS_AGAIN
 
     @property
     def nodes_wanted(self) -> list[int]:

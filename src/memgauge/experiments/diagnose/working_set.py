@@ -24,13 +24,16 @@ class WorkingSetRun(msgspec.Struct, frozen=True, kw_only=True):
     not_tried: list[NotTried] = []
 
 
-def working_set_run(runs: Runs, run_s: float, *, wanted: bool) -> WorkingSetRun:
+def working_set_run(
+    runs: Runs, run_s: float, *, wanted: bool, base_pages: bool = False
+) -> WorkingSetRun:
     """Run the program once more, and look at what it refers to.
 
     Args:
         runs: Of the program, which has run before.
         run_s: Time that a run takes.
         wanted: False: nothing is run.
+        base_pages: Whether its huge pages are switched off, for the kernel counts whole pages.
 
     Raises:
         SystemFailure: the program failed, or did something else than in its first run.
@@ -42,9 +45,9 @@ def working_set_run(runs: Runs, run_s: float, *, wanted: bool) -> WorkingSetRun:
     if run_s < (LEAST_LOOKS + 1) * interval_s:
         why = f"a run takes {run_s * 1e3:.1f} ms, which is too short to look at what it refers to"
         return WorkingSetRun(not_tried=[NotTried(NAME, why)])
-    usual = Treatment(name=NAME, kind="variant")
-    seen = runs.run(usual, references_every_s=interval_s).referenced
+    once = Treatment(name=NAME, kind="variant", transparent_huge_pages=not base_pages)
+    seen = runs.run(once, references_every_s=interval_s).referenced
     if seen is None or len(seen.looks) < LEAST_LOOKS:
         why = (seen.why_not if seen else "") or "the program ended before it was looked at twice"
         return WorkingSetRun(not_tried=[NotTried(NAME, why)])
-    return WorkingSetRun(found=[Referenced(looks=seen.looks)])
+    return WorkingSetRun(found=[Referenced(looks=seen.looks, base_pages=base_pages)])

@@ -80,6 +80,9 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Memory of a reference."""
     llc_bytes: int | None = None
     """Of the last-level cache in front of the program's first CPU; None: the system hides it."""
+    tlb_entries: int | None = None
+    """Entries of the last level of the TLB for base pages as the kernel reports them, those for
+    instructions among them; None: it reports none."""
     not_counted: str = ""
     """Of the program: why no counter of memory traffic was read around its runs; empty: one was, or
     nobody asked."""

@@ -62,6 +62,8 @@ class Referenced(Record, frozen=True, kw_only=True, tag="referenced"):
 
     looks: Annotated[list[ReferencedLook], msgspec.Meta(min_length=1)]
     """In order of time; what was referred to after the last of them is not known."""
+    base_pages: bool = False
+    """Whether the program had no huge pages in that run: its pages are as small as they can be."""
 
 
 class CountedByThread(msgspec.Struct, frozen=True, kw_only=True):
