@@ -34,10 +34,18 @@ KNOWN: dict[str, tuple[list[object], set[str]]] = {
     "triad": (["triad", 40, 384 * MIB], {"bandwidth", "memory"}),
     "gather": (["gather", 60_000_000, 256 * MIB], WAITS),
     "gather-4k": (["gather-4k", 40_000_000, 256 * MIB], WAITS),
+    "translate": (["translate-plain", 4_000_000, 256 * MIB], {"translation", *WAITS, "cache"}),
+    "chase-plain": (["chase-plain", 5_000_000, 256 * MIB], WAITS),
+    "gather-plain": (["gather-plain", 40_000_000, 256 * MIB], WAITS),
+    "triad-plain": (["triad-plain", 40, 384 * MIB], {"bandwidth", "memory"}),
     "product-blocked": (["product-blocked", 1, 24 * MIB], {"not memory", "memory", "latency"}),
     "phases": (["phases", 2, 256 * MIB], {"memory", "latency", "bandwidth"}),
 }
 """Words of each program, and the verdicts that are right."""
+TRANSLATES = {"translate", "chase-plain", "gather-plain", "gather-4k"}
+"""Programs of which translation may be said to take part of the time, on base pages;"""
+ON_HUGE = {"chase", "gather", "mixture-25", "mixture-50", "mixture-75"}
+"""and those that are on huge pages, which may spare it."""
 
 
 def main() -> None:
@@ -46,12 +54,14 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(KNOWN), choices=[*KNOWN, []])
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--budget", default="3m")
+    parser.add_argument("--only", default="interference,traffic", help="add pages for translation")
     options = parser.parse_args()
     compiler = shutil.which("cc")
     if compiler is None:
         sys.exit("no cc on PATH")
-    print("| program | verdict | | share of waiting | true | rounds |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    titles = ["program", "verdict", "", "share of waiting", "true", "rounds", "translation", ""]
+    print(f"| {' | '.join(titles)} |")
+    print(f"| {' | '.join('---' for _ in titles)} |")
     with tempfile.TemporaryDirectory() as place:
         program = f"{place}/known"
         subprocess.run([compiler, "-O2", "-march=native", "-o", program, SOURCE], check=True)
@@ -62,7 +72,7 @@ def main() -> None:
             command = [program, *map(str, words)]
             result = memgauge.diagnose(
                 command,
-                only="interference,traffic",
+                only=options.only,
                 metric="time ([0-9.]+)",
                 budget=options.budget,
                 simulate_up_to="120s",
@@ -91,7 +101,22 @@ def _row(name: str, found: DiagnosisFigures, right: set[str], true: str) -> None
     if verdict and found.verdict not in right:
         verdict = "WRONG"
     rounds = max((one.rounds for one in found.treatments if one.name == "write"), default=0)
-    print(f"| {name} | {found.verdict} | {verdict} | {interval} | {true} | {rounds} |", flush=True)
+    cells = [name, found.verdict, verdict, interval, true, str(rounds), *_translation(name, found)]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def _translation(name: str, found: DiagnosisFigures) -> tuple[str, str]:
+    """What is said of it, and whether that is right."""
+    one = found.translation
+    if one is None:
+        return "-", ""
+    right = {"translation": TRANSLATES, "spared": ON_HUGE}.get(one.verdict)
+    share = "" if one.at_least is None else f", at least {one.at_least:.0%}"
+    if one.verdict == "cannot tell":
+        return f"{one.verdict}: {one.why}", ""
+    if right is None:
+        return one.verdict, ""  # of huge pages of this machine, which a host may split
+    return f"{one.verdict}{share}", "right" if name in right else "WRONG"
 
 
 if __name__ == "__main__":

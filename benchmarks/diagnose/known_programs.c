@@ -3,7 +3,8 @@
  *     known_programs NAME WORK [BYTES [SHARE]]
  *
  * WORK scales the time, BYTES is the memory used, SHARE the part of the steps that chase pointers in
- * a mixture. Set-up is not in the time printed, which is of the work alone. */
+ * a mixture. Set-up is not in the time printed, which is of the work alone. Memory is advised to be on
+ * huge pages; NAME-4k advises against them, and NAME-plain not at all. */
 
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -58,6 +59,50 @@ static void** ring(size_t bytes, int advice) {
     }
     free(order);
     return (void**)base;
+}
+
+/* One ring through a line of each page, in random order: on base pages each hop misses a TLB that
+ * reaches less, while the lines lie in the caches. */
+static void** page_ring(size_t bytes, int advice) {
+    const size_t pages = bytes / PAGE_BYTES;
+    char* base = memory(bytes, advice);
+    void** first = NULL;
+    void** last = NULL;
+    uint32_t* order = malloc(pages * sizeof *order);
+    for (size_t i = 0; i < pages; ++i) order[i] = (uint32_t)i;
+    for (size_t i = pages - 1; i > 0; --i) {
+        const size_t other = random_next() % (i + 1);
+        const uint32_t kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
+    }
+    for (size_t i = 0; i < pages; ++i) {
+        const size_t line = random_next() % (PAGE_BYTES / LINE_BYTES);
+        void** at = (void**)(base + (size_t)order[i] * PAGE_BYTES + line * LINE_BYTES);
+        if (last == NULL)
+            first = at;
+        else
+            *last = at;
+        last = at;
+    }
+    *last = first;
+    free(order);
+    return first;
+}
+
+/* NAME, or with the pages that its end asks for: NAME-4k, NAME-plain without advice. */
+static int is_called(const char* words, const char* name) {
+    const size_t length = strlen(name);
+    if (strncmp(words, name, length)) return 0;
+    const char* end = words + length;
+    return !*end || !strcmp(end, "-4k") || !strcmp(end, "-plain");
+}
+
+static int advice_of(const char* words) {
+    const char* end = strrchr(words, '-');
+    if (end && !strcmp(end, "-4k")) return MADV_NOHUGEPAGE;
+    if (end && !strcmp(end, "-plain")) return MADV_NORMAL;
+    return MADV_HUGEPAGE;
 }
 
 static void** chase(void** at, size_t hops) {
@@ -115,8 +160,13 @@ int main(int count, char** words) {
     if (!strcmp(name, "arithmetic")) {
         begin = now_s();
         result = multiply(1, work);
-    } else if (!strcmp(name, "chase") || !strcmp(name, "chase-4k")) {
-        void** at = ring(bytes, strcmp(name, "chase") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+    } else if (is_called(name, "translate")) {
+        void** at = page_ring(bytes, advice_of(name));
+        at = chase(at, bytes / PAGE_BYTES);
+        begin = now_s();
+        result = (uint64_t)(chase(at, work) != NULL);
+    } else if (is_called(name, "chase")) {
+        void** at = ring(bytes, advice_of(name));
         at = chase(at, bytes / LINE_BYTES / 8);
         begin = now_s();
         result = (uint64_t)(chase(at, work) != NULL);
@@ -137,15 +187,15 @@ int main(int count, char** words) {
         const double took_s = now_s() - begin;
         printf("share %.4f\n", waited_s / took_s);
         result ^= (uint64_t)(at != NULL);
-    } else if (!strcmp(name, "triad")) {
+    } else if (is_called(name, "triad")) {
         const size_t elements = bytes / 3 / sizeof(double);
-        double* arrays = memory(bytes, MADV_HUGEPAGE);
+        double* arrays = memory(bytes, advice_of(name));
         for (size_t i = 0; i < 3 * elements; ++i) arrays[i] = 1.0;
         begin = now_s();
         result = (uint64_t)triad(arrays, arrays + elements, arrays + 2 * elements, elements, work);
-    } else if (!strcmp(name, "gather") || !strcmp(name, "gather-4k")) {
+    } else if (is_called(name, "gather")) {
         const uint64_t words64 = bytes / sizeof(uint64_t);
-        uint64_t* data = memory(bytes, strcmp(name, "gather") ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
+        uint64_t* data = memory(bytes, advice_of(name));
         for (uint64_t i = 0; i < words64; ++i) data[i] = i;
         begin = now_s();
         for (size_t i = 0; i < work; ++i) result += data[random_next() % words64];

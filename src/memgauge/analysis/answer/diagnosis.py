@@ -15,7 +15,9 @@ from memgauge.analysis.diagnose.regions import (
     region_words,
 )
 from memgauge.analysis.diagnose.traffic_section import basis_words
+from memgauge.analysis.diagnose.translation_evidence import translation_of, verdict_of
 from memgauge.analysis.diagnose.verdicts import (
+    KINDS,
     MATTERS,
     is_faster,
     is_slower,
@@ -27,6 +29,7 @@ from memgauge.analysis.section import Answer, AnswerFigure, AnswerLine, Section,
 from memgauge.model.points.diagnose import BANDWIDTH, LATENCY, WRITE
 
 MOST_VARIANTS = 6
+MOST_NOT_TRIED = 3
 
 
 def diagnosis_answer(
@@ -46,13 +49,14 @@ def diagnosis_answer(
     every = [*verdicts, *(verdict for section in sections for verdict in section.verdicts)]
     return Answer(
         quality=quality_of(figures),
-        sentences=[verdict_words(judgement)] if found.pressures else [],
+        sentences=[_sentence(found)] if found.pressures else [],
         lines=[
             *_pressure(found, judgement),
             *_regions(region_diagnoses(figures)),
             *_traffic(found),
+            *_translation(found),
             *_variants(found),
-            *_process(found),
+            *_not_tried(found),
         ],
         next_steps=next_steps(every),
         charts=[chart.name for section in sections for chart in section.charts][:2],
@@ -130,6 +134,21 @@ def _traffic(found: Diagnosis) -> Iterator[AnswerLine]:
     )
 
 
+def _sentence(found: Diagnosis) -> str:
+    """The verdict; where it is translation without all that it rests on."""
+    verdict, translation = verdict_of(found), translation_of(found)
+    if verdict.kind == "translation" and translation is not None:
+        return f"{KINDS[verdict.kind]} It takes {translation.short}."
+    return verdict_words(verdict)
+
+
+def _translation(found: Diagnosis) -> Iterator[AnswerLine]:
+    """What pages tell, where others were tried."""
+    translation = translation_of(found)
+    if translation is not None:
+        yield AnswerLine(label="Translation", figures=[], detail=translation.short)
+
+
 def _variants(found: Diagnosis) -> Iterator[AnswerLine]:
     """The fastest first."""
     known = [one for one in found.variants if one.program is not None]
@@ -142,15 +161,21 @@ def _variants(found: Diagnosis) -> Iterator[AnswerLine]:
         )
 
 
-def _process(found: Diagnosis) -> Iterator[AnswerLine]:
-    """What a process that was not started leaves open."""
-    if found.process is not None and found.not_tried:
-        yield AnswerLine(
-            label="Not tried",
-            figures=[],
-            detail=f"{', '.join(name for name, _ in found.not_tried)}: they need the program to be "
-            f"started, and process {found.process.pid} was not",
+def _not_tried(found: Diagnosis) -> Iterator[AnswerLine]:
+    """Names of what was not tried; of a process that was not started the reason too."""
+    names = [name for name, _ in found.not_tried]
+    if not names:
+        return
+    if found.process is not None:
+        detail = (
+            f"{', '.join(names)}: they need the program to be started, and process "
+            f"{found.process.pid} was not"
         )
+    else:
+        more = len(names) - MOST_NOT_TRIED
+        others = f" and {more} more" if more > 0 else ""
+        detail = f"{', '.join(names[:MOST_NOT_TRIED])}{others}; the table Not tried has the reasons"
+    yield AnswerLine(label="Not tried", figures=[], detail=detail)
 
 
 def _words(found: Diagnosis, one: Treated) -> str:

@@ -21,20 +21,24 @@ import msgspec
 
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
+from memgauge.analysis.diagnose.translation import Translation
+from memgauge.analysis.diagnose.translation_evidence import translation_of, verdict_of
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.statistics.between_runs import can_be_judged, judge
 from memgauge.analysis.statistics.differences import difference
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.intervals import has_interval
-from memgauge.model.points.diagnose import CACHE, LATENCY, READ, WRITE
+from memgauge.model.points.diagnose import AS_IT_IS, CACHE, LATENCY, READ, WRITE
 
 PREFIX = "diagnose/"
 LATENCY_SHARE = "diagnose/share/latency"
 BANDWIDTH_SHARE = "diagnose/share/bandwidth"
+TRANSLATION_SHARE = "diagnose/share/translation"
 WRITE_SLOWDOWN = "diagnose/slowdown/write"
 WORDS = {
     LATENCY_SHARE: "like waiting for memory",
     BANDWIDTH_SHARE: "like streaming",
+    TRANSLATION_SHARE: "in address translation",
     WRITE_SLOWDOWN: "under writes",
     "diagnose/slowdown/read": "under reads",
     "diagnose/slowdown/cache": "under cache pressure",
@@ -60,6 +64,8 @@ class Diagnosed(msgspec.Struct, frozen=True, kw_only=True):
     """Slowdown of the latency reference under writes."""
     figures: dict[str, Estimate | None]
     """By name; None: not known."""
+    translation: Translation | None = None
+    """What pages tell; None: no other pages were tried."""
 
 
 class DiagnosisRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +112,7 @@ def diagnosed_of(figures: Figures) -> Diagnosed | None:
     found = diagnosis_of(figures)
     if found is None:
         return None
-    judgement = judgement_of(found)
+    judgement, verdict, translation = judgement_of(found), verdict_of(found), translation_of(found)
     treated = {
         one.name: one
         for one in reversed(found.pressures)
@@ -117,12 +123,13 @@ def diagnosed_of(figures: Figures) -> Diagnosed | None:
     metric = found.metric or ("what the metric command prints" if found.process else elapsed)
     return Diagnosed(
         program=found.process.name if found.process else found.command,
-        verdict=judgement.kind,
-        why=judgement.why,
+        verdict=verdict.kind,
+        why=verdict.why,
         metric=f"1 over {metric}" if found.is_rate else metric,
         time=found.program_time,
         dose=write.references.get(LATENCY) if write else None,
-        figures=_figures(found, judgement, treated),
+        figures=_figures(found, judgement, treated) | _share(translation),
+        translation=translation,
     )
 
 
@@ -140,6 +147,15 @@ def _figures(
             made[f"diagnose/slowdown/{name}"] = treated[name].program
     variants = (one for one in found.variants if one.change)
     return made | {f"diagnose/variant/{one.name}": one.program for one in variants}
+
+
+def _share(translation: Translation | None) -> dict[str, Estimate | None]:
+    """What goes to translation as the program is; not of one on huge pages, nor untold."""
+    if translation is None:
+        return {}
+    is_known = translation.kind in {"translation", "little"} and translation.base == AS_IT_IS
+    saved = translation.saved if is_known else None
+    return {TRANSLATION_SHARE: saved.beyond_faults} if saved else {}
 
 
 def matching(diagnosed: Diagnosed | None, pattern: str) -> Diagnosed | None:

@@ -37,6 +37,7 @@ SHORT: dict[Kind, str] = {
     "latency": "latency",
     "memory": "memory",
     "cache": "the shared cache",
+    "translation": "address translation",
     "not memory": "no memory",
     "cannot tell": "what cannot be told",
 }
@@ -93,9 +94,17 @@ def diagnosis_verdicts(label: str, pair: DiagnosisPair) -> Iterator[Verdict]:
 
 def _verdict(side: Sequence[Diagnosed]) -> str:
     if len(side) == 1:
-        return KINDS[side[0].verdict]
+        return f"{KINDS[side[0].verdict]}{_translation(side[0])}"
     counts = Counter(one.verdict for one in side).most_common()
     return " ".join(f"{KINDS[kind]} ({count} of {len(side)} runs)" for kind, count in counts)
+
+
+def _translation(one: Diagnosed) -> str:
+    """A sentence on translation where it is told of the program; else nothing."""
+    found = one.translation
+    if found is None or found.kind not in {"translation", "spared"}:
+        return ""
+    return f" Address translation: {found.short}."
 
 
 def _doses(side: Sequence[Diagnosed]) -> str:
@@ -136,6 +145,7 @@ def diagnosis_tables(label: str, pair: DiagnosisPair) -> list[Table]:
                 Column(title="time of a run, or metric", digits=3),
                 Column(title="latency reference under writes", unit="%"),
                 Column(title="program", narrow=False),
+                Column(title="translation", narrow=False),
                 Column(title="metric", narrow=False),
                 Column(title="why", narrow=False),
             ],
@@ -166,14 +176,16 @@ def diagnosis_tables(label: str, pair: DiagnosisPair) -> list[Table]:
                 for row in pair.rows
             ],
             note="Time like waiting, like streaming: share of the program's time for which it "
-            "slows down as the reference does. Time under pressure: over that beside arithmetic. "
-            "Time with a variant: over the usual way. Of several runs a side the mean.",
+            "slows down as the reference does. Time in address translation: share of its processor "
+            "time that huge pages save beyond page faults. Time under pressure: over that beside "
+            "arithmetic. Time with a variant: over the usual way. Of several runs a side the mean.",
         ),
     ]
 
 
 def _texts(one: Diagnosed) -> list[Cell]:
-    return [one.program or None, one.metric, one.why]
+    found = one.translation
+    return [one.program or None, found.short if found else None, one.metric, one.why]
 
 
 def _cell(estimate: Estimate | None) -> Cell:

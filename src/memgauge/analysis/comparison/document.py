@@ -13,6 +13,7 @@ from memgauge.analysis.comparison.partners import Unpaired
 from memgauge.analysis.comparison.ratios import Comparison, Outcome, Pair, Row
 from memgauge.analysis.comparison.verdicts import pair_verdicts, source_verdicts
 from memgauge.analysis.diagnose.judgement import Kind
+from memgauge.analysis.diagnose.translation import TranslationKind
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.estimate import Estimate
@@ -106,6 +107,8 @@ class DiagnosisOfRun(msgspec.Struct, frozen=True, kw_only=True):
     time: Figure | None
     latency_under_writes: Figure | None
     """Slowdown of the latency reference: how strong pressure was."""
+    translation: TranslationKind | None
+    """What pages tell of address translation; null: no other pages were tried."""
 
 
 class DiagnosisRowFigures(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,6 +228,7 @@ def _of_run(one: Diagnosed) -> DiagnosisOfRun:
         metric=one.metric,
         time=figure(one.time),
         latency_under_writes=figure(one.dose),
+        translation=one.translation.kind if one.translation else None,
     )
 
 

@@ -25,6 +25,7 @@ from memgauge.analysis.diagnose.judgement import (
     times,
 )
 from memgauge.analysis.diagnose.traffic import Traffic
+from memgauge.analysis.diagnose.translation_evidence import translation_of
 from memgauge.analysis.diagnose.verdicts import is_faster, is_slower
 from memgauge.analysis.diagnose.working_set import WorkingSet
 from memgauge.analysis.section import Verdict
@@ -74,6 +75,7 @@ def contradictions(found: Diagnosis, pages: WorkingSet | None = None) -> list[Co
         *_of_curve(found, judgement),
         *_of_limits(found, judgement),
         *_of_variants(found, judgement),
+        *_of_translation(found),
         *_of_pages(found, judgement, pages),
     ]
 
@@ -202,17 +204,29 @@ def _of_variants(found: Diagnosis, judgement: Judgement) -> Iterator[Contradicti
     """Memory that lies elsewhere matters only to what waits for memory."""
     if judgement.kind != "not memory":
         return
+    translation = translation_of(found)
+    is_explained = translation is not None and translation.kind != "cannot tell"
     for one in found.variants:
         of = "pages" if one.pages_wanted else "memory nodes" if one.nodes_wanted else ""
         differs = is_faster(one.program) or is_slower(one.program)
         if not of or not differs or one.program is None or found.without_effect(one):
             continue
+        if one.pages_wanted and is_explained:
+            continue  # by translation, or by page faults
         further = ". Page faults and translation, which pressure does not reach, may explain it"
         yield Contradiction(
             kinds=("interference", of),
             text=f"pressure does not slow it down, but with {one.name} it takes "
             f"{times(one.program)}{further if one.pages_wanted else ''}",
         )
+
+
+def _of_translation(found: Diagnosis) -> Iterator[Contradiction]:
+    """Huge pages that save what translation within the reach of the TLB cannot cost, or no time."""
+    translation = translation_of(found)
+    if translation is not None and translation.contradiction is not None:
+        kinds, text = translation.contradiction
+        yield Contradiction(kinds=kinds, text=text)
 
 
 def _of_pages(

@@ -8,7 +8,7 @@ import msgspec
 
 from memgauge.analysis.diagnose.contradictions import contradictions
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
-from memgauge.analysis.diagnose.judgement import Kind, judgement_of
+from memgauge.analysis.diagnose.judgement import Kind
 from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need_of
@@ -16,6 +16,8 @@ from memgauge.analysis.diagnose.on_curve import OnCurve
 from memgauge.analysis.diagnose.process import RunningProcess
 from memgauge.analysis.diagnose.regions import RegionDiagnosis, region_diagnoses
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
+from memgauge.analysis.diagnose.translation import TranslationKind
+from memgauge.analysis.diagnose.translation_evidence import translation_of, verdict_of
 from memgauge.analysis.diagnose.working_set import WorkingSet, working_set
 from memgauge.analysis.document_figure import Figure, figure
 from memgauge.analysis.figures.run import Figures, scaled
@@ -130,6 +132,37 @@ class ContradictionText(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
+class TranslationFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What huge pages take from the program: address translation, beside page faults."""
+
+    verdict: TranslationKind
+    """translation: it takes part of the time. spared: it would on base pages, but the program is on
+    huge ones. little: huge pages save next to nothing beside page faults. cannot tell."""
+    why: str
+    at_least: float | None
+    """Share of processor time on base pages that goes to translation, at least; None: not told."""
+    base_treatment: str | None
+    """Compared on base pages;"""
+    huge_treatment: str | None
+    """and on huge ones. None: none could be."""
+    rounds: int
+    saved: Figure | None
+    """Share of processor time on base pages that huge pages save in user mode, less as much as they
+    save in the kernel."""
+    user_saved: Figure | None
+    """What they save in user mode,"""
+    system_saved: Figure | None
+    """and in the kernel: page faults, and clearing memory."""
+    base_faults: float | None
+    """Page faults of a run on base pages,"""
+    huge_faults: float | None
+    """and on huge ones."""
+    reach_bytes: int
+    """Memory on base pages that the TLB translates,"""
+    reach_is_measured: bool
+    """by a run that --curves named; else it is an upper bound."""
+
+
 class RegionFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What limits the program inside a region that it marks."""
 
@@ -187,6 +220,8 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Why no counter was read."""
     contradictions: list[ContradictionText]
     """Kinds of evidence that contradict each other; nothing is averaged."""
+    translation: TranslationFigures | None
+    """What pages tell, which pressure does not; None: no other pages were tried."""
     regions: list[RegionFigures]
     """Verdicts on the regions that it marks, the longest first."""
     working_set: WorkingSet | None
@@ -201,7 +236,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
     if found is None:
         return None
     traffic = found.traffic
-    judgement = judgement_of(found)
+    judgement = verdict_of(found)
     return DiagnosisFigures(
         command=found.command,
         metric=found.metric,
@@ -228,6 +263,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
             ContradictionText(kinds=one.kinds, text=one.text)
             for one in contradictions(found, working_set(figures))
         ],
+        translation=_translation(found),
         regions=[_region(one) for one in region_diagnoses(figures)],
         working_set=working_set(figures),
         kernel=kernel_use(figures),
@@ -248,6 +284,28 @@ def _traffic(traffic: Traffic) -> TrafficFigures:
         peak_gb_per_s=traffic.peak_gb_per_s,
         peak_share=traffic.peak_share,
         functions=traffic.places,
+    )
+
+
+def _translation(found: Diagnosis) -> TranslationFigures | None:
+    one, facts = translation_of(found), found.page_facts
+    if one is None or facts is None:
+        return None
+    saved = one.saved
+    return TranslationFigures(
+        verdict=one.kind,
+        why=one.why,
+        at_least=one.at_least,
+        base_treatment=one.base or None,
+        huge_treatment=one.huge or None,
+        rounds=saved.rounds if saved else 0,
+        saved=figure(saved.beyond_faults) if saved else None,
+        user_saved=figure(saved.user) if saved else None,
+        system_saved=figure(saved.system) if saved else None,
+        base_faults=saved.base_faults if saved else None,
+        huge_faults=saved.huge_faults if saved else None,
+        reach_bytes=facts.reach.bytes,
+        reach_is_measured=facts.reach.is_measured,
     )
 
 

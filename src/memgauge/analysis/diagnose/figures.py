@@ -15,6 +15,7 @@ from memgauge.analysis.diagnose.memory_seen import (
     without_effect,
 )
 from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
+from memgauge.analysis.diagnose.page_facts import PageFacts, page_facts
 from memgauge.analysis.diagnose.process import RunningProcess, process_of
 from memgauge.analysis.diagnose.shares import share, slowdown
 from memgauge.analysis.diagnose.traffic import (
@@ -120,6 +121,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Why no counter was read; empty: one was, or nobody asked."""
     cached_bytes: int | None = None
     """Ring of the cached reference; None: there was none."""
+    page_facts: PageFacts | None = None
+    """What translation is judged by; None: not looked for."""
 
     @property
     def pressures(self) -> list[Treated]:
@@ -174,6 +177,12 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         if one.baseline and one.baseline in passes
         for found in treated_of(one, passes.get(name, []), passes[one.baseline])
     ]
+    not_tried = [
+        (name, reason)
+        for point in points
+        for line in DiagnoseActual.of(point.actual).not_tried.splitlines()
+        for name, _, reason in [line.partition(": ")]
+    ]
     first = next(iter(requested))
     simulated = simulated_traffic(figures.run, points)
     traffic = counted_traffic(figures.run, points) or simulated
@@ -193,13 +202,9 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         on_curve=on_curve(traffic, figures.run.curves),
         not_counted=why_not_counted(points),
         memory=_memory(figures.run, points),
-        not_tried=[
-            (name, reason)
-            for point in points
-            for line in DiagnoseActual.of(point.actual).not_tried.splitlines()
-            for name, _, reason in [line.partition(": ")]
-        ],
+        not_tried=not_tried,
         cached_bytes=cached_bytes_of(points),
+        page_facts=page_facts(figures, points, not_tried),
     )
 
 

@@ -28,7 +28,10 @@ from memgauge.model.points.diagnose import (
 )
 from memgauge.model.units import format_count
 
-Kind = Literal["bandwidth", "latency", "memory", "cache", "not memory", "cannot tell"]
+Kind = Literal[
+    "bandwidth", "latency", "memory", "cache", "translation", "not memory", "cannot tell"
+]
+"""Interference and traffic show all but translation, which is judged by pages (`translation`)."""
 OF_MEMORY: frozenset[Kind] = frozenset({"bandwidth", "latency", "memory"})
 """Verdicts that say that it waits for memory: shares of its time have a meaning."""
 

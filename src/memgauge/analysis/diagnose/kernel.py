@@ -180,8 +180,13 @@ def _pages_note(pages: WorkingSet | None) -> str:
         return ""
     return (
         f" The working set is that of {pages.looks} intervals of one run more, of all processes, "
-        f"with at most {pages.resident_bytes * 1e-6:.1f} MB resident; whole pages are counted, "
-        "which of huge pages is more than what is used (/proc/PID/clear_refs)."
+        f"with at most {pages.resident_bytes * 1e-6:.1f} MB resident, "
+        + (
+            "huge pages switched off; whole pages are counted"
+            if pages.base_pages
+            else "whole pages are counted, which of huge pages is more than what is used"
+        )
+        + " (/proc/PID/clear_refs)."
     )
 
 

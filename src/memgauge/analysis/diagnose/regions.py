@@ -29,6 +29,7 @@ WORDS: dict[Kind, str] = {
     "latency": "limited by latency",
     "memory": "waits for memory",
     "cache": "depends on the shared cache",
+    "translation": "limited by address translation",
     "not memory": "not limited by memory",
     "cannot tell": "cannot be told",
 }

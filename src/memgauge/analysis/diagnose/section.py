@@ -13,6 +13,7 @@ from memgauge.analysis.diagnose.regions import (
     regions_table,
 )
 from memgauge.analysis.diagnose.traffic_section import functions_table
+from memgauge.analysis.diagnose.translation_evidence import translation_table
 from memgauge.analysis.diagnose.treatment_words import treatment_words
 from memgauge.analysis.diagnose.verdicts import verdicts
 from memgauge.analysis.diagnose.working_set import working_set
@@ -29,7 +30,7 @@ def analyse(figures: Figures) -> Section:
     pressures, variants = found.pressures, found.variants
     use, functions = kernel_use(figures), functions_table(found.simulated)
     regions, pages = region_diagnoses(figures), working_set(figures)
-    by_region = regions_table(regions)
+    by_region, by_pages = regions_table(regions), translation_table(found)
     return section_of(
         "diagnose",
         verdicts=[
@@ -42,6 +43,7 @@ def analyse(figures: Figures) -> Section:
             *([_pressure_table(found, pressures)] if pressures else []),
             *([by_region] if by_region else []),
             *([_variant_table(found, variants)] if variants else []),
+            *([by_pages] if by_pages else []),
             *([functions] if functions else []),
             *([kernel_table(use, pages)] if use else []),
             *([_not_tried_table(found.not_tried)] if found.not_tried else []),

@@ -10,6 +10,7 @@ from memgauge.analysis.diagnose.need_words import need_verdicts
 from memgauge.analysis.diagnose.process import RunningProcess
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
 from memgauge.analysis.diagnose.traffic_section import traffic_verdicts
+from memgauge.analysis.diagnose.translation_evidence import translation_words, verdict_of
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import LATENCY
@@ -19,6 +20,7 @@ KINDS: dict[Kind, str] = {
     "latency": "It is limited by memory latency.",
     "memory": "It waits for memory, whether for its latency or its bandwidth cannot be told.",
     "cache": "It depends on the shared cache.",
+    "translation": "It is limited by address translation.",
     "not memory": "It is not limited by memory.",
     "cannot tell": "What limits it cannot be told.",
 }
@@ -29,17 +31,16 @@ MATTERS = 0.02
 def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
     """What limits it, by how much, what would help, and what was not known."""
     process = diagnosis.process
-    judgement = judgement_of(diagnosis)
+    judgement, verdict = judgement_of(diagnosis), verdict_of(diagnosis)
     if diagnosis.pressures:
-        level: Level = "warning" if judgement.kind == "cannot tell" else "note"
-        yield Verdict(
-            level=level,
-            text=verdict_words(judgement),
-            remedy=_remedy(judgement),
-        )
+        level: Level = "warning" if verdict.kind == "cannot tell" else "note"
+        yield Verdict(level=level, text=verdict_words(verdict), remedy=_remedy(judgement))
         yield from _shares(judgement)
         yield from need_verdicts(diagnosis, judgement)
         yield from _power(diagnosis, judgement)
+    translation = translation_words(diagnosis)
+    if translation:
+        yield Verdict(level="note", text=translation)
     yield from traffic_verdicts(diagnosis)
     yield from _variants(diagnosis.variants)
     yield from _without_effect(diagnosis)

@@ -26,6 +26,8 @@ class WorkingSet(msgspec.Struct, frozen=True, kw_only=True):
     """and the most. The first interval, with what sets the program up, is among them."""
     resident_bytes: int
     """The most that was resident at a look."""
+    base_pages: bool = False
+    """Whether huge pages were switched off in that run, so that whole pages are small ones."""
 
     def cold_share(self, latency_ns: float) -> float:
         """Share of an interval that fetching each line of its pages once would take at most.
@@ -53,4 +55,5 @@ def working_set(figures: Figures) -> WorkingSet | None:
         median_bytes=float(median(referenced)),
         most_bytes=max(referenced),
         resident_bytes=max(one.resident_bytes for one in looks),
+        base_pages=figures.run.referenced[-1].base_pages,
     )

@@ -7,11 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from tests.unit.analysis.diagnose.programs import NEAR, diagnosed
+from tests.unit.analysis.diagnose.test_translation import HUGE, paged, use
 from tests.unit.analysis.runs import records
 
 from memgauge.analysis.comparison.diagnoses import (
     DIFFERS,
     LATENCY_SHARE,
+    TRANSLATION_SHARE,
     WRITE_SLOWDOWN,
     DiagnosisPair,
 )
@@ -192,3 +194,22 @@ def test_a_rate_is_compared_as_a_time_is(rate: float | None) -> None:
     assert pair.baseline[0].metric == (
         "1 over what the metric command prints" if rate else "elapsed time"
     )
+
+
+def test_shares_of_translation_are_compared_where_both_are_known() -> None:
+    before = source(paged(latency=0.5), "old")
+    less = source(paged(latency=0.5, usual=use(0.8, 0.05, 65_000), time=0.85), "new")
+    made = compare([before, less])
+    share = {row.name: row for row in pair_of(made).rows}[TRANSLATION_SHARE]
+    assert share.difference is not None
+    assert share.difference.value == pytest.approx((0.1 - 0.04) / 0.85 - 0.21)
+    text = text_of(made)
+    assert "time in address translation" in text.lower()
+    assert "Address translation: at least 21% of its processor time." in text
+    (one,) = comparison_document(made).pairs
+    assert one.diagnosis is not None
+    assert [run.translation for run in one.diagnosis.baseline] == ["translation"]
+    # A program that is on huge pages has no such share.
+    spared = paged(usual=HUGE, other=use(0.95, 0.05, 9), pages="base", usual_share=1, other_share=0)
+    names = [row.name for row in pair_of(compare([before, source(spared, "new")])).rows]
+    assert TRANSLATION_SHARE not in names
