@@ -9,6 +9,7 @@ SIGNALS ?= 200
 JOBS ?= $(shell nproc)
 PRESET ?= release
 MINUTES ?= 1
+BASE ?= main
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -23,7 +24,7 @@ CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -
 SHELL_FILES := packaging/container/build.sh packaging/container/install.sh .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
 
-.PHONY: help survey test generated docs kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy types format core-test sanitize cross-test fuzz wheel dev clean
+.PHONY: help survey test generated docs kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy clang-tidy-each types format core-test sanitize cross-test fuzz wheel dev clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -72,12 +73,26 @@ shellcheck:
 	@.ci/provide lint
 	shellcheck $(SHELL_FILES)
 
-# Files of other architectures are not in the list of what is compiled here.
-clang-tidy: $(VENV)/.lint build/lint/compile_commands.json
+# Most of the time went into the same headers for each file: they are read for several files at once,
+# as those are compiled. A header that a file forgets to include is found where it is read by itself,
+# as files are that were changed. Files of other architectures are not compiled here.
+TIDY = xargs -r -P $(JOBS) -n 1 $(BIN)/clang-tidy --quiet \
+	--removed-arg=-fno-tree-loop-distribute-patterns --removed-arg=-fpch-preprocess \
+	--removed-arg=-Wno-subobject-linkage
+
+clang-tidy: $(VENV)/.lint build/lint-together/compile_commands.json build/lint/compile_commands.json
 	@echo "clang-tidy core/src"
+	@sed -n 's|.*"file": "\(.*/Unity/.*\)".*|\1|p; s|.*"file": "\(.*/core/src/.*\)".*|\1|p' \
+		build/lint-together/compile_commands.json | \
+		$(TIDY) -p build/lint-together --checks=-bugprone-suspicious-include
+	@git diff --name-only --diff-filter=d "$$(git merge-base HEAD $(BASE) 2>/dev/null)" \
+		-- 'core/src/*.cpp' 2>/dev/null | while read -r changed; do \
+			grep -o "$(CURDIR)/$$changed" build/lint/compile_commands.json | head -n 1; done | \
+		$(TIDY) -p build/lint
+
+clang-tidy-each: $(VENV)/.lint build/lint/compile_commands.json ## clang-tidy of each file by itself
 	@sed -n 's|.*"file": "\(.*/core/src/.*\)".*|\1|p' build/lint/compile_commands.json | \
-		xargs -P $(JOBS) -n 1 $(BIN)/clang-tidy -p build/lint --quiet \
-		--removed-arg=-fno-tree-loop-distribute-patterns
+		$(TIDY) -p build/lint
 
 format: $(VENV)/.lint ## rewrite the code as lint wants it
 	$(BIN)/ruff check --fix $(PYTHON_FILES)
@@ -182,7 +197,8 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.tools $(VENV)/.test $(VENV)/.lint
 	@$(STEP) "developer tools" $(PIP) --group dev
 	@touch $@
 
-build/lint/compile_commands.json: $(filter %CMakeLists.txt %.cmake %.cpp,$(SOURCES)) $(VENV)/.tools
+build/lint/compile_commands.json build/lint-together/compile_commands.json: \
+		$(filter %CMakeLists.txt %.cmake %.cpp,$(SOURCES)) $(VENV)/.tools
 	@.ci/provide compiler core
-	@cmake --preset lint >/dev/null
+	@cmake --preset $(notdir $(@D)) >/dev/null
 	@touch $@

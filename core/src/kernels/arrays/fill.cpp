@@ -4,6 +4,7 @@
 
 namespace memgauge::kernels {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): the default kernel is one of those that there are
 void fill_ramp(ElementType element, void* at, const Range& range, double factor) noexcept {
     static const KernelFunction kernels[] = {
         find_kernel(default_tuned_spec(Operation::write, ElementType::f32)),
