@@ -18,6 +18,7 @@
 #include "nests/contents.hpp"
 #include "nests/running.hpp"
 #include "refusal.hpp"
+#include "slow.hpp"
 
 using namespace memgauge;
 using memgauge::test::refusal;
@@ -77,6 +78,31 @@ private:
     std::vector<Record> cores_;
     std::vector<unsigned> order_;
     unsigned streams_ = 0;
+};
+
+// Counts the stores that a cache model gets, without a look at each.
+class CountedModel {
+public:
+    void access(unsigned /*core*/, std::span<const CacheAccess> accesses) {
+        for (const CacheAccess& access : accesses) add(access, 1);
+    }
+    void walk(unsigned /*core*/, std::span<const StridedAccess> references, std::uint64_t count) {
+        for (const StridedAccess& reference : references) add(reference.first, count);
+    }
+    void walk(unsigned core, std::span<const StridedAccess> references,
+              std::span<const std::int64_t> /*outer_strides*/, std::uint64_t outer,
+              std::uint64_t count, std::span<const StridedAccess> after = {}) {
+        walk(core, references, outer * count);
+        walk(core, after, outer);
+    }
+    [[nodiscard]] std::uint64_t stores() const { return stores_; }
+
+private:
+    void add(const CacheAccess& access, std::uint64_t count) {
+        if (access.kind == AccessKind::store) stores_ += count;
+    }
+
+    std::uint64_t stores_ = 0;
 };
 
 // Pointers for the running code that take down every element it accesses.
@@ -216,7 +242,11 @@ std::vector<NestSpec> many_specs() {
         specs.back().prefetch_lines = 3;
         specs.back().prefetch_far_lines = i % 2 == 0 ? 0 : 10;
     }
-    return specs;
+    if (!memgauge::test::is_slow) return specs;
+    // Of each kind, each shape and each way of prefetching: 7 divides no number of these in a row.
+    std::vector<NestSpec> some;
+    for (std::size_t i = 0; i < specs.size(); i += 7) some.push_back(specs[i]);
+    return some;
 }
 
 std::string name_of(const NestSpec& spec) {
@@ -388,19 +418,19 @@ TEST_CASE("a long walk is cut up, passed on whole, and left when that is wished"
     NestSpec spec = reals(NestKind::copy, 0, (std::size_t{1} << 21) + 5);
     for (const bool store_prefetch : {false, true}) {
         spec.store_prefetch = store_prefetch;
-        RecordedModel model;
+        CountedModel model;
         unsigned asked = 0;
         nests::stream_addresses(nests::describe(spec), some_bases(spec), 0, model, [&asked] {
             ++asked;
             return false;
         });
-        CHECK(count_of(model.seen(), AccessKind::store) == spec.shape.n);
+        CHECK(model.stores() == spec.shape.n);
         CHECK(asked >= 2);
-        RecordedModel left;
+        CountedModel left;
         CHECK_THROWS_AS(nests::stream_addresses(nests::describe(spec), some_bases(spec), 0, left,
                                                 [] { return true; }),
                         Interrupted);
-        CHECK(left.seen().size() < model.seen().size());
+        CHECK(left.stores() < model.stores());
     }
 }
 

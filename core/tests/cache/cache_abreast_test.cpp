@@ -15,7 +15,7 @@
 namespace memgauge::test {
 namespace {
 
-constexpr std::uint64_t seeds = is_slow ? 500 : 10'000;
+constexpr std::uint64_t seeds = is_slow ? 200 : 10'000;
 constexpr std::uint64_t ground = 1'000'000'000 / 4096 * 4096;
 
 // A first level of few ways and some sets, in front of small ones: what is evicted too early or too

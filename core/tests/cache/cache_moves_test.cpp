@@ -88,7 +88,7 @@ std::vector<std::uint64_t> bases_of(const NestSpec& spec, std::uint64_t gap) {
 }  // namespace
 
 TEST_CASE("random loops whose memories move by themselves count what their accesses count") {
-    constexpr std::uint64_t traces = test::is_slow ? 100 : 1500;
+    constexpr std::uint64_t traces = test::is_slow ? 50 : 1500;
     std::uint64_t some = 0;
     for (std::uint64_t seed = 0; seed < traces; ++seed) {
         CAPTURE(seed);

@@ -21,7 +21,7 @@
 namespace memgauge::test {
 namespace {
 
-constexpr std::uint64_t traces = is_slow ? 800 : 16'000;
+constexpr std::uint64_t traces = is_slow ? 400 : 16'000;
 
 // Behind the first level, sets of every other eight seeds are as many as they happen to be.
 CacheLevel packed(CacheLevel level, std::uint64_t seed, std::size_t line_bytes, bool is_first) {

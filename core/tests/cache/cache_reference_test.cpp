@@ -28,7 +28,7 @@ using memgauge::test::random_trace;
 using memgauge::test::text_of;
 using memgauge::test::Trace;
 
-constexpr std::uint64_t traces = memgauge::test::is_slow ? 3'000 : 100'000;
+constexpr std::uint64_t traces = memgauge::test::is_slow ? 1'000 : 100'000;
 
 // Each walk as the accesses that it stands for, so that they can be left out one by one.
 void write_out(Deed& deed) {

@@ -8,6 +8,7 @@
 
 #include "cache/cache_reference.hpp"
 #include "memgauge/cache_model.hpp"
+#include "slow.hpp"
 
 namespace memgauge::test {
 
@@ -59,18 +60,5 @@ void carry_out(PlainCaches& plain, const Deed& deed);
 
 // What model and reference say where they part; empty where they do not. Looked at after each deed.
 std::string difference(const Trace& trace);
-
-// Where each access is instrumented or emulated.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__x86_64__)
-inline constexpr bool is_slow = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool is_slow = true;
-#else
-inline constexpr bool is_slow = false;
-#endif
-#else
-inline constexpr bool is_slow = false;
-#endif
 
 }  // namespace memgauge::test

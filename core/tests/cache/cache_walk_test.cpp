@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "memgauge/cache_model.hpp"
+#include "slow.hpp"
 
 namespace memgauge {
 namespace {
@@ -144,7 +145,7 @@ void walk(CacheModel& model, const Loop& loop) {
 }  // namespace
 
 TEST_CASE("a loop counts what its accesses count") {
-    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    for (std::uint64_t seed = 0; seed < (test::is_slow ? 100 : 300); ++seed) {
         CAPTURE(seed);
         Dice dice(seed);
         const CacheMachine machine = random_machine(dice);
@@ -164,7 +165,7 @@ TEST_CASE("a loop counts what its accesses count") {
 }
 
 TEST_CASE("parts of the sets on two threads count what one counts") {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (std::uint64_t seed = 0; seed < (test::is_slow ? 30 : 60); ++seed) {
         CAPTURE(seed);
         Dice dice(seed);
         const CacheMachine machine = random_machine(dice);

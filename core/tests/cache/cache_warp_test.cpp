@@ -120,7 +120,7 @@ std::uint64_t skipped_of(const CacheMachine& machine, const Loop& loop, unsigned
 }  // namespace
 
 TEST_CASE("random loops count what their accesses count, and so does what comes after them") {
-    constexpr std::uint64_t traces = test::is_slow ? 30 : 400;
+    constexpr std::uint64_t traces = test::is_slow ? 12 : 400;
     const Tried tried = try_loops(traces, random_machine, random_loop, random_accesses);
     MESSAGE(tried.skipped << " of " << tried.loops);
     CHECK(tried.skipped > tried.loops / 5);
@@ -130,6 +130,7 @@ TEST_CASE("most of a long loop is skipped, whatever its stride and where it ends
     const CacheMachine machine = two_levels();
     for (const std::int64_t stride : {8, -8, 16, 24, -40, 64, 128, -200, 1000}) {
         for (const std::uint64_t count : {30'000u, 30'001u, 30'013u}) {
+            if (test::is_slow && count != 30'013) continue;
             CAPTURE(stride);
             CAPTURE(count);
             CHECK(skipped_of(machine, triad(stride, count)) > count / 2);
@@ -141,7 +142,7 @@ TEST_CASE("periods of an outer loop are skipped, with what is stored after each 
     const CacheMachine machine = two_levels();
     for (const std::int64_t row : {64, 61, 20}) {
         CAPTURE(row);
-        Loop loop = stencil(row, 1500);
+        Loop loop = stencil(row, test::is_slow && row > 20 ? 500 : 1500);
         CHECK(skipped_of(machine, loop) > loop.outer / 2);
         loop.after = {reference(1u << 26, AccessKind::store, 9, 8 * row)};
         CHECK(skipped_of(machine, loop) > loop.outer / 2);
@@ -154,7 +155,7 @@ TEST_CASE("periods of an outer loop are skipped, with what is stored after each 
 TEST_CASE("periods are skipped in each part of the sets, and in levels of all kinds") {
     CacheMachine machine = two_levels();
     machine.levels.push_back({.name = "L3", .bytes = 98'304, .ways = 12});
-    const std::uint64_t count = 60'000;
+    const std::uint64_t count = test::is_slow ? 30'000 : 60'000;
     for (const Inclusion inclusion :
          {Inclusion::non_inclusive, Inclusion::inclusive, Inclusion::exclusive}) {
         machine.levels[2].inclusion = inclusion;
