@@ -370,6 +370,24 @@ inline constexpr PackedCalls packed_calls_of{
             make_accesses(levels, grain, 0, accesses, counts);
         }};
 
+#if defined(MEMGAUGE_FEW_SHAPES)
+
+// One that does for every machine, and one as it is of those that know most beforehand.
+template <class Words, unsigned sectors>
+const PackedCalls* packed_calls(PackedShape shape) {
+    constexpr bool wide = sectors > 1;
+    return shape.whole && shape.wide == wide
+               ? &packed_calls_of<Words, PackedShape{sectors, wide, true, true}>
+               : &packed_calls_of<Words, PackedShape{sectors, true, false, false}>;
+}
+
+template <class Words>
+const PackedCalls* packed_calls(PackedShape shape) {
+    return shape.sectors == 1 ? packed_calls<Words, 1>(shape) : packed_calls<Words, 2>(shape);
+}
+
+#else
+
 template <class Words, unsigned sectors, bool wide>
 const PackedCalls* packed_calls(PackedShape shape) {
     if (!shape.independent)
@@ -386,5 +404,7 @@ const PackedCalls* packed_calls(PackedShape shape) {
     }
     return shape.wide ? packed_calls<Words, 2, true>(shape) : packed_calls<Words, 2, false>(shape);
 }
+
+#endif
 
 }  // namespace memgauge::cache
