@@ -22,7 +22,7 @@ from memgauge.model.text import plain
 from memgauge.references.library import load
 from memgauge.reports.terminal.report import render
 
-MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "300")) // 2
+MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "150")) // 2
 
 
 def use(sources: list[Source]) -> None:

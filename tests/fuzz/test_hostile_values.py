@@ -26,7 +26,7 @@ from memgauge.model.text import plain
 from memgauge.reports.export.formats import export_csv, export_parquet
 from memgauge.reports.terminal.report import render
 
-MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "300"))
+MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "150"))
 SHARDS = 4
 LARGEST = (1 << 63) - 1
 INTEGERS = [0, 1, 2, 7, 4096, 10**9, 10**15, LARGEST - 1, LARGEST, -1, -LARGEST]

@@ -23,7 +23,7 @@ from memgauge.model.storage.run_reader import read_stream
 from memgauge.model.text import plain
 from memgauge.reports.export.formats import export_csv, export_json
 
-MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "20000"))
+MUTANTS = int(os.environ.get("MEMGAUGE_FUZZ_MUTANTS", "6000"))
 SHARDS = 4
 LINES = [encode(record) for record in build.records(1)]
 VALID = b"".join(LINES)
