@@ -1,9 +1,11 @@
 """What all tests share: hypothesis profiles, and skips that say what is missing."""
 
+import gc
 import importlib.util
 import os
 import shutil
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
 )
-settings.register_profile("ci", settings.get_profile("default"), derandomize=True, database=None)
+# The same examples in each run on the same tree, so that more of them would soon find nothing new.
+settings.register_profile(
+    "ci", settings.get_profile("default"), max_examples=30, derandomize=True, database=None
+)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 # A shell's background job and what nohup starts have these ignored, and programs inherit that.
@@ -44,6 +49,17 @@ def browser_path() -> str | None:
 def has_native_core() -> bool:
     """Whether the package was installed with its native core."""
     return importlib.util.find_spec("memgauge._core") is not None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the collector of garbage away from what lasts as long as the tests: it found nothing."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
