@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 from tests.documented.pages import ROOT, Shown
+from tests.integration import warm
 from tests.integration.command import OPEN_MPI
 from tests.integration.ranks.two_hosts import missing_for_ranks
 from tests.samples.paths import TOOL_SAMPLES
@@ -65,13 +66,14 @@ ways = {ways}
 def environment(place: Path, usual: Mapping[str, str]) -> dict[str, str]:
     """In which `memgauge` is the one of this interpreter, and keeps its state in `place`."""
     programs = str(Path(sys.executable).parent)
-    return {
+    made = {
         **usual,
         **OPEN_MPI,
         "PATH": os.pathsep.join([programs, usual.get("PATH", os.defpath)]),
         "XDG_STATE_HOME": str(place / "state"),
         "NO_COLOR": "1",
     }
+    return warm.shell_environment(made)
 
 
 def shell(

@@ -6,20 +6,25 @@ of the interpreter is shared, which `tests/integration/hostile/test_startup.py` 
 start a process themselves test.
 
 Run as a module, this is that process: a client sends one request at a time over the socket that is
-its standard input, with the two streams of the command, and gets the process and its exit code.
+its standard input, with the two streams of the command, and gets the process and its exit code. A
+shell gets forks too, from a child of it: by the program `memgauge` of `path`, which sends its own
+arguments and three streams over a socket that has an address.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import json
 import os
 import pkgutil
+import shlex
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,11 +32,15 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
+from tests.integration import warm_client
+
 MOST_REQUEST_BYTES = 1 << 20
+PR_SET_PDEATHSIG = 1
 READ_AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "LANG", "LC_")
 """Variables that an interpreter or its libraries read once, by the beginnings of their names."""
 NOT_IMPORTED = ("fft3d", "cluster_ranks", "__main__", "_core")
 """Parts of names of modules that start threads or MPI when they are imported, or are no module."""
+SOCKET = "socket"
 ALSO_IMPORTED = ("altair", "rich.console", "rich.progress", "rich.table")
 
 
@@ -58,23 +67,44 @@ def run(
     return _server().run(arguments, cwd, environment, limit_s)
 
 
+def shell_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """That environment with a `memgauge` first on PATH that is run in a fork, where that suits."""
+    if not suits(environment):
+        return dict(environment)
+    place = _server().place
+    path = os.pathsep.join([str(place), environment.get("PATH", os.defpath)])
+    return dict(environment) | {"PATH": path, warm_client.ADDRESS: str(place / SOCKET)}
+
+
 class Server:
     """The process whose forks run the commands, seen from the tests."""
 
     def __init__(self) -> None:
         self.started_with = dict(os.environ)
         self._socket, theirs = socket.socketpair()
-        with theirs:
+        self._directory = tempfile.TemporaryDirectory(prefix="memgauge-warm-")
+        self.place = Path(self._directory.name)
+        self._write_program(self.place / "memgauge")
+        with theirs, socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(self.place / SOCKET))
+            listener.listen()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.integration.warm"],
+                [sys.executable, "-m", "tests.integration.warm", str(listener.fileno())],
                 stdin=theirs.fileno(),
+                pass_fds=[listener.fileno()],
                 cwd=Path(__file__).parents[2],
             )
         atexit.register(self._end)
 
+    def _write_program(self, path: Path) -> None:
+        words = shlex.join([sys.executable, "-IS", str(warm_client.__file__)])
+        path.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        path.chmod(0o755)
+
     def _end(self) -> None:
         self._socket.close()
         self._process.wait()
+        self._directory.cleanup()
 
     def run(
         self,
@@ -159,34 +189,67 @@ def main() -> int:
     assert len(list(Path("/proc/self/task").iterdir())) == 1, "a fork would lack the other threads"
     gc.collect()
     gc.freeze()  # what is there now is neither looked through again nor copied for that
-    with socket.socket(fileno=os.dup(0)) as client:
+    with (
+        socket.socket(fileno=os.dup(0)) as client,
+        socket.socket(fileno=int(sys.argv[1])) as shells,
+    ):
         devnull = os.open(os.devnull, os.O_RDONLY)
         os.dup2(devnull, 0)
-        while length := client.recv(4, socket.MSG_WAITALL):
-            request, streams = _received(client, int.from_bytes(length, "little"))
-            pid = os.fork()
-            if pid == 0:
-                client.close()
-                _end(_command(request, streams))
-            for stream in streams:
-                os.close(stream)
-            client.sendall(pid.to_bytes(8, "little"))
-            status = os.waitpid(pid, 0)[1]
-            client.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "little", signed=True))
+        if os.fork() == 0:
+            client.close()
+            _serve_shells(shells)
+        shells.close()
+        while _answered(client):
+            pass
     return 0
 
 
+def _serve_shells(listener: socket.socket) -> NoReturn:
+    """A process for each client, until the one that all are forks of has ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    while True:
+        client = listener.accept()[0]
+        if os.fork() == 0:
+            listener.close()
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, 0)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _answered(client)
+            os._exit(0)
+        client.close()
+
+
+def _answered(client: socket.socket) -> bool:
+    """Run the command of a request to its end; whether there was one."""
+    length = client.recv(4, socket.MSG_WAITALL)
+    if not length:
+        return False
+    request, streams = _received(client, int.from_bytes(length, "little"))
+    pid = os.fork()
+    if pid == 0:
+        client.close()
+        _end(_command(request, streams))
+    for stream in streams:
+        os.close(stream)
+    client.sendall(pid.to_bytes(8, "little"))
+    status = os.waitpid(pid, 0)[1]
+    client.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "little", signed=True))
+    return True
+
+
 def _received(client: socket.socket, length: int) -> tuple[bytes, list[int]]:
-    first, streams, _, _ = socket.recv_fds(client, 1, 2)
+    first, streams, _, _ = socket.recv_fds(client, 1, 3)
     return first + client.recv(length - 1, socket.MSG_WAITALL), list(streams)
 
 
 def _command(request: bytes, streams: Sequence[int]) -> int:
     """Become the process of a command, and run it."""
-    arguments, where, environment = json.loads(request)
-    for number, stream in enumerate(streams, start=1):
+    arguments, where, environment, *cpus = json.loads(request)
+    for number, stream in enumerate(streams, start=3 - len(streams)):
         os.dup2(stream, number)
         os.close(stream)
+    if cpus:
+        os.sched_setaffinity(0, cpus[0])
     os.chdir(where)
     os.environ.clear()
     os.environ.update(environment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -44,6 +45,36 @@ def test_directory_and_environment_are_those_given(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (5, f"{tmp_path}\ngiven none\n"), done.stderr
     assert (tmp_path / "run" / "records.jsonl").exists()
     assert "MARK" not in warm.run(("--version",), tmp_path, os.environ, 60).stdout
+
+
+def in_shell(line: str, place: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", line],
+        cwd=place,
+        env=warm.shell_environment(os.environ),
+        input="given\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_a_shell_finds_a_command_that_is_run_in_a_fork(tmp_path: Path) -> None:
+    """With its three streams, its exit code, beside others, on the CPUs and in the place it has."""
+    cpu = min(os.sched_getaffinity(0))
+    quiet = "memgauge profile --quiet --no-report --output"
+    shows = 'sh -c "cat; pwd; taskset -pc \\$\\$; exit 5"'
+    done = in_shell(f"taskset -c {cpu} {quiet} run -- {shows}; exit $?", tmp_path)
+    assert done.returncode == 5, done.stderr
+    read, where, cpus = done.stdout.splitlines()
+    assert (read, where) == ("given", str(tmp_path))
+    assert cpus.endswith(f": {cpu}")
+    piped = in_shell("memgauge machines --json | grep -c hybrid-12; memgauge nothing", tmp_path)
+    assert (piped.returncode, piped.stdout) == (2, "1\n")
+    assert piped.stderr.startswith("memgauge: ")
+    ended = in_shell(f"{quiet} other -- sh -c 'kill -KILL $PPID'", tmp_path)
+    assert ended.returncode == -signal.SIGKILL
 
 
 def test_a_command_that_does_not_end_is_killed(tmp_path: Path) -> None:
