@@ -107,9 +107,9 @@ def is_pythons_own(code: int, error: str, number: signal.Signals, site: str) -> 
 @pytest.mark.parametrize(
     ("number", "start", "moments"),
     [
-        (signal.SIGINT, "script", 40),
-        (signal.SIGINT, "module", 20),
-        (signal.SIGTERM, "script", 10),
+        (signal.SIGINT, "script", 16),
+        (signal.SIGINT, "module", 8),
+        (signal.SIGTERM, "script", 8),
     ],
 )
 def test_a_signal_at_any_moment_of_the_start_has_its_exit_code_and_no_traceback(
