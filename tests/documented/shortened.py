@@ -8,7 +8,7 @@ import re
 from memgauge.model.experiments import DESCRIPTORS
 
 RANKS = "budget of ranks"
-SMALL = {"budget": "600ms", "array": "64KiB", "memory": "8MiB", RANKS: "20s"}
+SMALL = {"budget": "300ms", "array": "64KiB", "memory": "8MiB", RANKS: "20s"}
 
 REPLACED: tuple[tuple[str, str], ...] = (
     (r"--budget \S+", f"--budget {SMALL['budget']}"),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.gpu_stand_in import GpuStandIn
 
 ROOT = Path(__file__).parents[3]
-SHARE = os.environ.get("MEMGAUGE_OPTION_MATRIX", "3")
+SHARE = os.environ.get("MEMGAUGE_OPTION_MATRIX", "1")
 """Combinations of an experiment beside those that single values need; `all` for all."""
 SEED = os.environ.get("MEMGAUGE_OPTION_MATRIX_SEED", "1")
 """Of that choice: fixed, so that what a test finds does not depend on the day."""

@@ -14,7 +14,7 @@ import pytest
 
 KILLS = os.environ.get("MEMGAUGE_KILLS", "200")
 SIGNALS = os.environ.get("MEMGAUGE_SIGNALS", "100")
-WITHIN_S = os.environ.get("MEMGAUGE_KILLS_WITHIN_S", "30")
+WITHIN_S = os.environ.get("MEMGAUGE_KILLS_WITHIN_S", "15")
 """Trials are in random order, and as many are made as there is time for."""
 SEED = os.environ.get("MEMGAUGE_KILLS_SEED", "1")
 
