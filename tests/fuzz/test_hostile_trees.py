@@ -1,7 +1,7 @@
 """Files of sysfs and procfs that no kernel wrote: what was found has holes, and nothing fails.
 
-Each file that is read is replaced in turn, by every other of the contents below, or by all of them if
-MEMGAUGE_FUZZ_MUTANTS is set. What MEMGAUGE_SYSFS names is a stranger's tree.
+Each file that is read is replaced in turn, by every other of the contents below, or by all of them
+if MEMGAUGE_FUZZ_MUTANTS is set. What MEMGAUGE_SYSFS names is a stranger's tree.
 """
 
 from __future__ import annotations
