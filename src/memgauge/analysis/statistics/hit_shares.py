@@ -17,6 +17,7 @@ leaves more than the noise is none.
 
 import math
 from collections.abc import Sequence
+from operator import mul
 
 import msgspec
 
@@ -171,4 +172,5 @@ def _missed(capacity: float, power: float, size: float) -> float:
 
 
 def _dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return sum(left * right for left, right in zip(a, b, strict=True))
+    total: float = sum(map(mul, a, b))
+    return total
