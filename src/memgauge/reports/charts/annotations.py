@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import altair as alt
 
@@ -21,9 +21,16 @@ _LEFT_SHARE = 0.25
 """Of the width: to the left of a rule there its name would reach beyond the axis."""
 
 
+class _Rows(alt.InlineData):
+    """Rows that nobody changes: Altair copies a chart with each layer, and these not with it."""
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
+
+
 def table_of(rows: list[Row]) -> Any:
     """A chart without marks over rows that travel inside the specification."""
-    return alt.Chart(alt.InlineData(values=rows))
+    return alt.Chart(_Rows(values=rows))
 
 
 def bands(chart: Chart) -> list[Any]:
@@ -39,8 +46,8 @@ def bands(chart: Chart) -> list[Any]:
     shade = base.transform_filter("datum.shaded").mark_rect(style="band", clip=True)
     label = base.mark_text(style="band-label", baseline="bottom", dy=-5)
     return [
-        shade.encode(x=alt.X("x:Q", scale=x_scale(chart)), x2="x2:Q"),
-        label.encode(x=alt.X("middle:Q"), y=alt.value(0), text="label:N"),
+        shade.encode(x=alt.X("x:Q", scale=x_scale(chart)), x2=alt.X2("x2:Q")),
+        label.encode(x=alt.X("middle:Q"), y=alt.value(0), text=alt.Text("label:N")),
     ]
 
 
@@ -93,7 +100,7 @@ def _upright(rows: list[Row], x: Any, *, above: bool = False) -> list[Any]:
             dx=0 if above else 5 if row.get("leads") else -5,
             dy=-3 - step if above else 6 + step,
         )
-        layers.append(label.encode(x=x, y=alt.value(0), text="label:N"))
+        layers.append(label.encode(x=x, y=alt.value(0), text=alt.Text("label:N")))
     return layers
 
 
@@ -102,5 +109,5 @@ def _level(rows: list[Row], y: Any) -> list[Any]:
     layers = [base.mark_rule(style="rule-mark", clip=True).encode(y=y)]
     for style in ("rule-halo", "rule-label"):  # legible also on a bar
         label = base.mark_text(style=style, align="right", baseline="bottom", dx=-4, dy=-4)
-        layers.append(label.encode(y=y, x=alt.value("width"), text="label:N"))
+        layers.append(label.encode(y=y, x=alt.value("width"), text=alt.Text("label:N")))
     return layers

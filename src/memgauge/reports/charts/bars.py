@@ -92,4 +92,4 @@ def _value_labels(base: Any, places: dict[str, Any], *, lying: bool, dx: int) ->
     ends = base.transform_calculate(end="isValid(datum.high) ? datum.high : datum.y")
     labels = ends.mark_text(style="value-label", **(beside if lying else above))
     value = alt.X("end:Q") if lying else alt.Y("end:Q")
-    return labels.encode(**places, **{"x" if lying else "y": value}, text="label:N")
+    return labels.encode(**places, **{"x" if lying else "y": value}, text=alt.Text("label:N"))

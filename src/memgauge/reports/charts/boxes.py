@@ -63,10 +63,10 @@ def layers(chart: Chart) -> list[Any]:
     )
     base = table_of(rectangles)
     filled = base.mark_rect(opacity=0.07, cornerRadius=4).encode(
-        x=x, x2="right:Q", y=y, y2="bottom:Q", color=color
+        x=x, x2=alt.X2("right:Q"), y=y, y2=alt.Y2("bottom:Q"), color=color
     )
     framed = base.mark_rect(fillOpacity=0, strokeWidth=1.3, cornerRadius=4).encode(
-        x=x, x2="right:Q", y=y, y2="bottom:Q", stroke=stroke
+        x=x, x2=alt.X2("right:Q"), y=y, y2=alt.Y2("bottom:Q"), stroke=stroke
     )
     drawn = [filled, framed]
     cells = [cell for box in chart.boxes for cell in _cells(box)]
@@ -74,7 +74,7 @@ def layers(chart: Chart) -> list[Any]:
         drawn.append(
             table_of(cells)
             .mark_rect(opacity=0.75, cornerRadius=2)
-            .encode(x=x, x2="right:Q", y=y, y2="bottom:Q", color=color)
+            .encode(x=x, x2=alt.X2("right:Q"), y=y, y2=alt.Y2("bottom:Q"), color=color)
         )
     return [*drawn, *_words(chart, x, y)]
 
@@ -114,4 +114,4 @@ def _words(chart: Chart, x: Any, y: Any) -> list[Any]:
     drawn = [table_of(titles).mark_text(style="mark-label", **settings)]
     if lines:
         drawn.append(table_of(lines).mark_text(style="value-label", **settings))
-    return [layer.encode(x=x, y=y, text="words:N") for layer in drawn]
+    return [layer.encode(x=x, y=y, text=alt.Text("words:N")) for layer in drawn]

@@ -60,7 +60,8 @@ def dash(chart: Chart) -> Any:
 def picked() -> tuple[Any, Any]:
     """Clicking a legend entry dims the others."""
     selected = alt.selection_point(name="picked", fields=["series"], bind="legend")
-    return selected, alt.when(selected).then(alt.value(1.0)).otherwise(alt.value(0.15))
+    dimmed = alt.when(selected).then(alt.value(1.0)).otherwise(alt.value(0.15))
+    return selected, alt.OpacityValue(**dimmed)
 
 
 def tooltip(chart: Chart) -> list[Any]:

@@ -53,11 +53,15 @@ def layers(chart: Chart) -> list[Any]:
     digits = [
         base.transform_filter(f"datum.light === {on}")
         .mark_text(style=style)
-        .encode(**cells_at, text="digits:N")
+        .encode(**cells_at, text=alt.Text("digits:N"))
         for on, style in (("true", "cell-light"), ("false", "cell-dark"))
     ]
     missing = _missing(measured, names, columns)
-    dashes = table_of(missing).mark_text(style="cell-missing").encode(**cells_at, text="digits:N")
+    dashes = (
+        table_of(missing)
+        .mark_text(style="cell-missing")
+        .encode(**cells_at, text=alt.Text("digits:N"))
+    )
     return [shade, *digits, *([dashes] if missing else [])]
 
 

@@ -42,7 +42,7 @@ def layers(chart: Chart) -> list[Any]:
         **shared,
         y=y,
         strokeDash=dash(chart),
-        detail="segment:N",
+        detail=alt.Detail("segment:N"),
         opacity=opacity,
         order=alt.Order("at:Q"),
     )
@@ -50,7 +50,7 @@ def layers(chart: Chart) -> list[Any]:
         **shared,
         y=y,
         shape=shape(chart),
-        opacity=alt.value(0.0) if many else opacity,
+        opacity=alt.OpacityValue(0.0) if many else opacity,
         tooltip=tooltip(chart),
     )
     around = _around(chart, base, shared, points)
@@ -69,7 +69,7 @@ def _around(chart: Chart, base: Any, shared: dict[str, Any], points: list[Row]) 
         # Not of `known`: what is filtered out beforehand does not break the area.
         area = base.mark_area(opacity=0.18, clip=True, invalid="break-paths-filter-domains")
         lone = known.transform_filter("datum.lone").mark_rule(strokeWidth=1.6, opacity=0.4)
-        drawn = [area.encode(**shared, **ends, detail="segment:N")]
+        drawn = [area.encode(**shared, **ends, detail=alt.Detail("segment:N"))]
         return [*drawn, *([lone.encode(**shared, **ends)] if _mark_lone(points) else [])]
     return [known.mark_rule(strokeWidth=1.6, opacity=0.8).encode(**shared, **ends)]
 

@@ -57,7 +57,7 @@ def _whiskers(chart: Chart, shown: list[Mark]) -> list[Any]:
         for end in ("low", "high")
     ]
     line = base.mark_rule(style="whisker", clip=True)
-    return [line.encode(x=_x(chart, "low:Q"), x2="high:Q", y=_y(chart)), *ends]
+    return [line.encode(x=_x(chart, "low:Q"), x2=alt.X2("high:Q"), y=_y(chart)), *ends]
 
 
 def _whisker(chart: Chart, mark: Mark) -> Row | None:
@@ -113,7 +113,7 @@ def _beside(chart: Chart, shown: list[Mark], names: list[str]) -> list[Any]:
             text = base.mark_text(
                 style=style, align=side.align, baseline="middle", dx=side.dx, dy=side.dy
             )
-            layers.append(text.encode(x=_x(chart, "x:Q"), y=_y(chart), text="label:N"))
+            layers.append(text.encode(x=_x(chart, "x:Q"), y=_y(chart), text=alt.Text("label:N")))
     return layers
 
 
@@ -127,5 +127,7 @@ def _cornered(chart: Chart, listed: list[str]) -> list[Any]:
             text = base.mark_text(
                 style=style, align=end, baseline="top", dx=8 if end == "left" else -8
             )
-            layers.append(text.encode(x=side, y=alt.value(top + at * LINE_PX), text="label:N"))
+            layers.append(
+                text.encode(x=side, y=alt.value(top + at * LINE_PX), text=alt.Text("label:N"))
+            )
     return layers

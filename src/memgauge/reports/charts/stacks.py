@@ -38,15 +38,24 @@ def layers(chart: Chart) -> list[Any]:
     where = alt.Y("x:N", sort=order, axis=axis, scale=alt.Scale(paddingInner=0.28))
     selected, opacity = picked()
     along = alt.X("from:Q", scale=alt.Scale(zero=True), axis=y_axis(chart))
-    drawn = table_of(parts).mark_bar().encode(
-        y=where, x=along, x2="to:Q", color=color(chart), opacity=opacity, tooltip=tooltip(chart)
-    )  # fmt: skip
+    drawn = (
+        table_of(parts)
+        .mark_bar()
+        .encode(
+            y=where,
+            x=along,
+            x2=alt.X2("to:Q"),
+            color=color(chart),
+            opacity=opacity,
+            tooltip=tooltip(chart),
+        )
+    )
     label = table_of(_sums(parts)).mark_text(
         style="value-label", align="left", baseline="middle", dx=6
     )
     return [
         drawn.add_params(selected, alt.param(name="heads", value=_heads(order))),
-        label.encode(y=where, x=alt.X("to:Q", title=title(chart.y)), text="label:N"),
+        label.encode(y=where, x=alt.X("to:Q", title=title(chart.y)), text=alt.Text("label:N")),
     ]
 
 

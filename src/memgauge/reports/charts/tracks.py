@@ -194,7 +194,7 @@ def _phases(chart: Chart, *, last: bool) -> list[Any]:
     if not rows:
         return []
     shade = table_of(rows).mark_rect(style="band", clip=True)
-    return [shade.encode(x=_x(chart, "t:Q", labelled=last), x2="t2:Q")]
+    return [shade.encode(x=_x(chart, "t:Q", labelled=last), x2=alt.X2("t2:Q"))]
 
 
 def _drawable(bands: list[Band]) -> list[Band]:
@@ -245,8 +245,8 @@ def _strip(chart: Chart, bands: list[Band], what: str) -> Any:
     bar = base.mark_rect(style=what, clip=True, cornerRadius=2)
     text = base.transform_filter(_HAS_ROOM).mark_text(style=f"{what}-label", clip=True)
     return alt.layer(
-        bar.encode(x=x, x2="t2:Q", y=y, tooltip=reported),
-        text.encode(x=alt.X("middle:Q", scale=scale, axis=None), y=y, text="label:N"),
+        bar.encode(x=x, x2=alt.X2("t2:Q"), y=y, tooltip=reported),
+        text.encode(x=alt.X("middle:Q", scale=scale, axis=None), y=y, text=alt.Text("label:N")),
     ).properties(width=WIDTH_PX, height=max(1, _depth(bands)) * REGION_PX)
 
 
