@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -64,8 +63,11 @@ public:
     [[nodiscard]] PoolRequest to_create() const { return {descriptor_, path(), true}; }
     [[nodiscard]] PoolRequest to_open() const { return {descriptor_, path(), false}; }
     [[nodiscard]] std::string content() const {
-        std::ifstream file(path(), std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
+        std::ifstream file(path(), std::ios::binary | std::ios::ate);
+        std::string found(static_cast<std::size_t>(file.tellg()), '\0');
+        file.seekg(0);
+        file.read(found.data(), static_cast<std::streamsize>(found.size()));
+        return found;
     }
 
 private:
