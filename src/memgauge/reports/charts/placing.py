@@ -140,9 +140,11 @@ def along(axis: Axis, value: float, low: float, high: float) -> float:
         axis: Of the chart; its scale matters.
         value: In the unit of the axis, as are
         low: the one end
-        high: and the other.
+        high: and the other. On a logarithmic axis, zero lies at its lower end.
     """
     if axis.scale != "linear":
+        if min(low, high, value) <= 0:
+            return 0.0 if value <= low else 0.5
         low, high, value = math.log(low), math.log(high), math.log(value)
     elif axis.from_zero:
         low = min(low, 0.0)
