@@ -41,6 +41,9 @@ constexpr std::array known{
     Known{V9FS_MAGIC, "9p"},
 };
 
+// The kernel lists mounts in pieces: where one ends between two of them, another may be left out.
+constexpr int mountinfo_reads = 5;
+
 std::optional<struct statfs> facts_of(int descriptor) {
     struct statfs facts{};
     return fstatfs(descriptor, &facts) == 0 ? std::optional(facts) : std::nullopt;
@@ -93,8 +96,11 @@ std::optional<Mount> parse_mountinfo(std::istream& text, int mount_id) {
 std::optional<Mount> mount_of(int descriptor) {
     const auto id = mount_id(descriptor);
     if (!id) return std::nullopt;
-    std::ifstream file("/proc/self/mountinfo");
-    return parse_mountinfo(file, *id);
+    for (int read = 0; read < mountinfo_reads; ++read) {
+        std::ifstream file("/proc/self/mountinfo");
+        if (auto found = parse_mountinfo(file, *id)) return found;
+    }
+    return std::nullopt;
 }
 
 std::string mount_option(const Mount& mount, const std::string& name) {
