@@ -190,7 +190,8 @@ def _text(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
     """The beginning of a regular file; None where there is none."""
     try:
         with open_file(path, sys.maxsize) as file:
-            content = file.read(most_bytes)
+            # Nothing at all, of a file of the kernel that is read without waiting, such as its log.
+            content = file.read(most_bytes) or b""
     except OSError:
         return None
     return content.decode("utf-8", "replace").replace("\r\n", "\n")
