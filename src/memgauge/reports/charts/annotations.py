@@ -68,7 +68,7 @@ def rules(chart: Chart, *, values_lie: bool = False) -> list[Any]:
         for rule in chart.rules
         if rule.axis == "y" and drawable(rule.value, chart.y)
     ]
-    ends = x_ends(chart)
+    ends = None if is_nominal(chart) else x_ends(chart)
     places = [
         {"at": rule.value, "label": plain(rule.label)}
         | {"leads": along(chart.x, rule.value, *ends) < _LEFT_SHARE}
@@ -76,7 +76,7 @@ def rules(chart: Chart, *, values_lie: bool = False) -> list[Any]:
         if rule.axis == "x" and ends and ends[0] <= rule.value <= ends[1]
     ]
     layers = []
-    if places and not is_nominal(chart):
+    if places:
         layers += _upright(places, alt.X("at:Q", scale=x_scale(chart)))
     if levels and values_lie:
         layers += _upright(levels, alt.X("at:Q", title=title(chart.y)), above=True)

@@ -140,11 +140,9 @@ def along(axis: Axis, value: float, low: float, high: float) -> float:
         axis: Of the chart; its scale matters.
         value: In the unit of the axis, as are
         low: the one end
-        high: and the other. On a logarithmic axis, zero lies at its lower end.
+        high: and the other.
     """
     if axis.scale != "linear":
-        if min(low, high, value) <= 0:
-            return 0.0 if value <= low else 0.5
         low, high, value = math.log(low), math.log(high), math.log(value)
     elif axis.from_zero:
         low = min(low, 0.0)
