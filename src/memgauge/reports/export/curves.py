@@ -7,8 +7,6 @@ model.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 
 from memgauge.analysis.figures.run import figures_of
@@ -27,7 +25,7 @@ from memgauge.model.storage.curve_files import (
     mess_name,
 )
 from memgauge.model.text import plain, shown
-from memgauge.reports.export.formats import csv_cell
+from memgauge.reports.export.formats import csv_cell, csv_lines
 
 _NOTE = """{title}
 
@@ -130,7 +128,7 @@ def csv_file(run: Run) -> dict[str, bytes]:
         for curve in curves_of(run)
         for point in curve.points
     ]
-    return {"curves.csv": _csv(CURVE_COLUMNS, rows)}
+    return {"curves.csv": csv_lines([CURVE_COLUMNS, *rows])}
 
 
 def ramulator_file(run: Run) -> dict[str, bytes]:
@@ -146,7 +144,7 @@ def ramulator_file(run: Run) -> dict[str, bytes]:
         for curve in _one_for_each_label(curves_of(run))
         for point in curve.points
     ]
-    return {"curves.csv": _csv(RAMULATOR_COLUMNS, rows)}
+    return {"curves.csv": csv_lines([RAMULATOR_COLUMNS, *rows])}
 
 
 def _one_for_each_label(curves: Iterable[MeasuredCurve]) -> list[MeasuredCurve]:
@@ -154,11 +152,3 @@ def _one_for_each_label(curves: Iterable[MeasuredCurve]) -> list[MeasuredCurve]:
     for curve in curves:
         found.setdefault(f"{100 * curve.read_share:.0f}", curve)
     return [*found.values()]
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
-    return text.getvalue().encode("utf-8", "replace")

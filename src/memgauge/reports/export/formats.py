@@ -10,6 +10,7 @@ it is.
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -30,12 +31,8 @@ _FORMULA_STARTS = ("=", "+", "-", "@")
 
 def export_csv(run: Run, name: str = "samples") -> bytes:
     """UTF-8, a header, lines ended by a line feed."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(csv_cell, columns(run, name)))
-    for row in rows(run, name):
-        writer.writerow(map(csv_cell, row.values()))
-    return text.getvalue().encode("utf-8", "replace")
+    lines = chain([columns(run, name)], (row.values() for row in rows(run, name)))
+    return csv_lines(map(csv_cell, line) for line in lines)
 
 
 def export_json(run: Run, name: str = "samples") -> bytes:
@@ -70,11 +67,11 @@ def timeline_csv(run: Run) -> Iterator[bytes]:
     """The readings of a profile as `export_csv` writes tables, some at a time."""
     lanes = table_lanes(run)
     names = timeline_columns(lanes)
-    yield _csv_lines([map(csv_cell, names)])
+    yield csv_lines([map(csv_cell, names)])
     for block in timeline_blocks(lanes):
         nothing = [None] * len(block["lane"])
         columns = (_reading_cells(block.get(name, nothing)) for name in names)
-        yield _csv_lines(zip(*columns, strict=True))
+        yield csv_lines(zip(*columns, strict=True))
 
 
 def timeline_json(run: Run) -> Iterator[bytes]:
@@ -86,7 +83,8 @@ def timeline_json(run: Run) -> Iterator[bytes]:
     yield b"]\n"
 
 
-def _csv_lines(rows: Iterable[Iterable[str]]) -> bytes:
+def csv_lines(rows: Iterable[Iterable[str]]) -> bytes:
+    """Rows of cells as the bytes of a file."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue().encode("utf-8", "replace")
