@@ -149,6 +149,13 @@ class PublishedFigure(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, str] = {}
     """How it was measured, as far as it is known, as points record it."""
 
+    @property
+    def direction(self) -> Literal["higher", "lower", "neither"]:
+        """Which is better, by unit; neither: an amount, which is no speed."""
+        if self.unit == "kB":
+            return "neither"
+        return "higher" if self.unit == "GB/s" else "lower"
+
 
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
     """A published data set, or what a file of another tool holds."""

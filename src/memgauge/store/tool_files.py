@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from memgauge.analysis.trend.history import Direction, Observation, RunFacts
+from memgauge.analysis.trend.history import Observation, RunFacts
 from memgauge.model.errors import RequestError
 from memgauge.model.text import shown
 from memgauge.model.units import format_count
@@ -25,8 +25,6 @@ _DATE = re.compile(
     re.ASCII,
 )
 """`2026-11-28`, `20261128`, or with a time behind it: `2026-11-28T0315`."""
-_DIRECTIONS: dict[str, Direction] = {"GB/s": "higher", "ns": "lower"}
-"""By unit; amounts are no speeds, and are not tracked."""
 
 
 def read_tool_output(path: Path, machine: str) -> tuple[RunFacts, Iterator[Observation]]:
@@ -61,8 +59,9 @@ def _identifier(path: Path, reference: Reference) -> str:
 
 def _observations(run: str, machine: str, reference: Reference) -> Iterator[Observation]:
     for one in reference.figures:
-        if one.unit in _DIRECTIONS:
-            key, direction = (one.name, ""), _DIRECTIONS[one.unit]
+        direction = one.direction
+        if direction != "neither":  # amounts are not tracked
+            key = (one.name, "")
             yield Observation(machine, run, key, one.unit, direction, one.statistic, one.value)
 
 

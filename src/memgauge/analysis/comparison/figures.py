@@ -48,8 +48,6 @@ _COMPARED = frozenset({("diagnose", "command"), ("diagnose", "pid")})
 
 Direction = Literal["higher", "lower", "neither"]
 """Which is better; neither: an amount, such as bytes moved, which is no speed."""
-_DIRECTIONS: dict[str, Direction] = {"GB/s": "higher", "ns": "lower", "kB": "neither"}
-"""Of published figures, by unit."""
 
 
 class Comparable(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,7 +192,7 @@ def of_reference(reference: Reference) -> Source:
             Comparable(
                 name=figure.name,
                 unit=figure.unit,
-                direction=_DIRECTIONS[figure.unit],
+                direction=figure.direction,
                 estimate=without_interval(figure.value),
                 statistic=figure.statistic,
                 label=figure.label,
