@@ -43,11 +43,12 @@ def verdicts_of(
         groups: Its sockets.
         regions: Its marked regions over ranks.
     """
+    times = spread_of("run time", "s", {rank.rank: job.lasts_s(rank.rank) for rank in job.ranks})
     return [
         *missing(job.ranks),
         *_failed(job),
-        *_slowest(job, regions),
-        *_waiting(job),
+        *_slowest(job, regions, times),
+        *_waiting(job, times),
         *_late(job),
         *_crowded(job),
         *_phases(job),
@@ -81,10 +82,9 @@ def _has_failed(rank: RankRun) -> bool:
     return process is not None and (process.signal is not None or bool(process.exit_code))
 
 
-def _slowest(job: Job, regions: Sequence[RegionSpread]) -> Iterator[Verdict]:
+def _slowest(job: Job, regions: Sequence[RegionSpread], times: Spread | None) -> Iterator[Verdict]:
     """The rank that others wait for, as far as anything shows it."""
     numbers = [rank.rank for rank in job.ranks]
-    times = spread_of("run time", "s", {rank: job.lasts_s(rank) for rank in numbers})
     cpu = spread_of("CPU time", "s", {rank: cpu_seconds(job, rank) for rank in numbers})
     if times is not None and times.ranks > 1:
         last = max(job.spans, key=lambda rank: job.spans[rank].end_ns)
@@ -127,11 +127,10 @@ def _uneven(spread: Spread, longest_s: float, text: str, remedy: str | None) -> 
     )
 
 
-def _waiting(job: Job) -> Iterator[Verdict]:
+def _waiting(job: Job, times: Spread | None) -> Iterator[Verdict]:
     """Ranks that other ranks or programs kept from the processors."""
     numbers = [rank.rank for rank in job.ranks]
     waiting = spread_of("waiting", "s", {rank: waiting_seconds(job, rank) for rank in numbers})
-    times = spread_of("run time", "s", {rank: job.lasts_s(rank) for rank in numbers})
     if waiting is None or times is None or waiting.most < LEAST_WAITING * times.most:
         return
     yield Verdict(
