@@ -197,6 +197,18 @@ def test_bare_numbers_of_bw_mem_are_known_by_the_name_of_the_file(tmp_path: Path
     assert "bare numbers" in (not_a_run(other) or "")
 
 
+@pytest.mark.parametrize(
+    "begin", ["Intel(R) Memory Latency Checker - v3.9\n", "LIKWID MICRO BENCHMARK of 2026\n"]
+)
+def test_output_that_ends_before_the_first_measurement_has_no_figures(
+    tmp_path: Path, begin: str
+) -> None:
+    found = read(tmp_path / "output", begin)
+    assert not found.figures
+    assert not found.rows
+    assert "no figure could be read" in " ".join(found.description.caveats)
+
+
 def test_a_file_of_two_tools_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a"
     mlc = (TOOL_SAMPLES / "mlc.txt").read_text(encoding="utf-8")

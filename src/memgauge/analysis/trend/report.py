@@ -19,6 +19,7 @@ from memgauge.analysis.trend.verdicts import verdicts
 from memgauge.model.units import format_count, format_long
 
 TITLE = "Memory over time"
+_DAY_S = 86_400.0
 _QUESTION = "Which figures changed, when, by how much, and which machines stand out?"
 
 
@@ -56,10 +57,11 @@ def status_line(trend: Trend) -> str:
     first = min(one.runs[0].started_at for one in trend.histories)
     machines = format_count(len(trend.histories), "machine")
     span = (trend.newest - first).total_seconds()
-    return (
-        f"{format_count(trend.runs, 'run')} of {machines}, {first:%Y-%m-%d} to "
-        f"{trend.newest:%Y-%m-%d} ({format_long(span)}); {trend.tests} series tested"
-    )
+    days = f"{first:%Y-%m-%d}"
+    if span >= _DAY_S:
+        days += f" to {trend.newest:%Y-%m-%d} ({format_long(span)})"
+    runs = format_count(trend.runs, "run")
+    return f"{runs} of {machines}, {days}; {trend.tests} series tested"
 
 
 def _headlines(trend: Trend) -> list[Headline]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Literal
 
 import msgspec
@@ -79,9 +79,9 @@ def rows_of(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def parts_of(pattern: re.Pattern[str], text: str) -> list[str]:
-    """The text from each match to the next one: one for each run of a tool in the file."""
+    """The text from each match to the next one: one for each run of a tool in the file, or none."""
     begins = [match.start() for match in rows_of(pattern, text)]
-    return [text[a:b] for a, b in zip(begins, [*begins[1:], len(text)], strict=True)]
+    return [text[a:b] for a, b in pairwise([*begins, len(text)])]
 
 
 def figure(  # noqa: PLR0913, PLR0917 - what a figure consists of
