@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memgauge import api
+from memgauge import measuring
 from memgauge.analysis.counters_verify.section import event_verdicts
 from memgauge.experiments.counters_verify.bench import Moved
 from memgauge.experiments.counters_verify.host import CountersVerify, CountersVerifyParameters
@@ -62,7 +62,7 @@ def verified(fault: str, directory: Path) -> dict[str, tuple[str, str]]:
     """Verdict and evidence of each event."""
     inject(fault)
     options = RunOptions(budget_s=60, output=str(directory / fault))
-    result = api.measure(
+    result = measuring.measure(
         [(CountersVerify(), CountersVerifyParameters(region_s=0.002))],
         options,
         name="counters_verify",

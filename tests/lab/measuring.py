@@ -12,9 +12,9 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
-from memgauge import api
 from memgauge.__main__ import main
 from memgauge.experiments.registry import load
+from memgauge.measuring import measure
 from memgauge.model.errors import MemgaugeError
 from memgauge.model.parameters import RunOptions, build
 
@@ -43,7 +43,7 @@ def measured(
         for longer in (1, 4, 16):
             output = tempfile.mkdtemp(dir=DISK) + "/run"
             run_options = RunOptions(budget_s=longer * seconds, output=output)
-            result = api.measure([(chosen, parameters)], run_options, name=experiment)
+            result = measure([(chosen, parameters)], run_options, name=experiment)
             if not text or all(map(result.run.samples_of, result.run.points)):
                 break
     except MemgaugeError as error:

@@ -16,7 +16,7 @@ from typing import cast
 import pytest
 
 import memgauge
-from memgauge import api
+from memgauge import api, measuring
 from memgauge.cluster import series
 from memgauge.experiments.registry import load as load_experiment
 from memgauge.model.errors import MemgaugeError, RequestError, RunFileError
@@ -144,7 +144,7 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def accept(*_: object, **__: object) -> None:
         raise Accepted
 
-    monkeypatch.setattr(api, "measure", accept)
+    monkeypatch.setattr(measuring, "measure", accept)
     monkeypatch.setattr(series, "measure_afresh", accept)
     monkeypatch.setattr(profile_runner, "profile", accept)
     monkeypatch.setattr(sources, "MOST_DEPTH", 1)  # one of the values is the root directory

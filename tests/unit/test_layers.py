@@ -35,15 +35,17 @@ ALLOWED: dict[str, set[str]] = {
     "store": {"results", "reports", "analysis", "references", "model"},
     "fft3d": {"cluster", "runner", "counters", "system", "analysis", "model", NATIVE},
     "cluster": {"results", "reports", "analysis", "system", "model"},
+    "measuring": {"results", "runner", "experiments", "system", "model"},
     "api": {
-        "results", "store", "cluster", "runner", "experiments", "machines", "simulation",
-        "counters", "system", "reports", "analysis", "references", "model",
+        "measuring", "results", "store", "cluster", "runner", "experiments", "machines",
+        "simulation", "counters", "system", "reports", "analysis", "references", "model",
     },
     "signatures": {"experiments", "runner", "model"},
     ROOT: {"api", "results", "signatures", "model"},
     "commands": {
-        ROOT, "api", "results", "store", "cluster", "fft3d", "runner", "experiments", "machines",
-        "simulation", "counters", "system", "reports", "analysis", "references", "model",
+        ROOT, "api", "measuring", "results", "store", "cluster", "fft3d", "runner", "experiments",
+        "machines", "simulation", "counters", "system", "reports", "analysis", "references",
+        "model",
     },
     "__main__": {"commands", "model", ROOT},
 }  # fmt: skip

@@ -16,7 +16,7 @@ import msgspec
 from tests.counters_trees import tracepoints
 from tests.unit.experiments.counting import two_nodes
 
-from memgauge import _core, api
+from memgauge import _core
 from memgauge.__main__ import main
 from memgauge.counters.host import SYSFS_VARIABLE, this_host
 from memgauge.counters.registry import load
@@ -24,6 +24,7 @@ from memgauge.experiments.counters_compare.host import CountersCompare
 from memgauge.experiments.counters_verify.bench import Moved
 from memgauge.experiments.counters_verify.host import CountersVerify
 from memgauge.model.counting.events import Event
+from memgauge.system import detect
 
 CALL_BYTES = 1 << 16
 """What a call stands for: real counts of 64 bytes would be too many calls."""
@@ -156,7 +157,7 @@ def run(settings: Settings, arguments: list[str]) -> int:
     os.environ[SYSFS_VARIABLE] = str(tree.sysfs)
     feeding = Feeding(settings, tree)
     CountersVerify.stimulus = CountersCompare.stimulus = feeding
-    api.system = two_nodes
+    detect.detect = lambda *_: two_nodes()
     _core.Traffic = _unbound  # type: ignore[assignment,misc]
     _core.LoopNest = _unbound_nest  # type: ignore[assignment,misc]
     with tracepoints.alone():

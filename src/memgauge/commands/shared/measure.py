@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from memgauge import api
+from memgauge import measuring
 from memgauge.commands.shared.output import print_and_write, print_json, print_report
 from memgauge.experiments.shared.base import Experiment
 from memgauge.model.errors import ExitCode
@@ -48,7 +48,7 @@ def measure(  # noqa: PLR0913 - all but the first two by name
         def show(now: Any) -> None:
             progress.update(now.phase, now.done_share, now.reached, now.points, now.remaining_s)
 
-        result = api.measure(
+        result = measuring.measure(
             chosen,
             options,
             name=name or chosen[0][0].name,

@@ -16,7 +16,6 @@ from tests.unit.analysis.profile.runs import counted_profile
 from tests.unit.experiments.machines import MIB, a_machine
 
 import memgauge
-from memgauge.api import measure
 from memgauge.experiments.loaded import plan as loaded_plan
 from memgauge.experiments.loaded.host import Loaded
 from memgauge.experiments.loaded.parameters import LoadedParameters
@@ -25,6 +24,7 @@ from memgauge.experiments.loaded.replay_plan import LEAST_REPLAYS, load_of, move
 from memgauge.experiments.registry import load
 from memgauge.experiments.shared import read_write_mix
 from memgauge.experiments.shared.read_write_mix import STORES
+from memgauge.measuring import measure
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.parameters import RunOptions, build
 from memgauge.model.points.loaded import ReplayActual
