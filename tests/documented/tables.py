@@ -1,4 +1,4 @@
-"""Rows of the README's table and of the index in docs/ that follow from the experiments.
+"""Rows of the table of commands and of the index of pages that follow from the experiments.
 
 `python -m tests.documented.tables` writes them anew.
 """
@@ -10,14 +10,14 @@ from pathlib import Path
 from memgauge.model.experiments import SURVEYED, Descriptor
 
 ROOT = Path(__file__).parents[2]
-README, INDEX = ROOT / "README.md", ROOT / "docs" / "README.md"
+COMMANDS, INDEX = ROOT / "docs" / "command_line.md", ROOT / "docs" / "README.md"
 
 
-def row_of_readme(one: Descriptor) -> str:
+def row_of_command(one: Descriptor) -> str:
     """What its command does, with a link to its page."""
     command = " ".join(("memgauge", *one.words))
     text = one.summary[0].lower() + one.summary[1:].removesuffix(".")
-    return f"| `{command}` | [{text}]({one.page}) |"
+    return f"| `{command}` | [{text}]({Path(one.page).name}) |"
 
 
 def row_of_index(one: Descriptor) -> str:
@@ -25,7 +25,7 @@ def row_of_index(one: Descriptor) -> str:
     return f"| [{one.name}]({Path(one.page).name}) | {one.question} |"
 
 
-ROWS = {README: row_of_readme, INDEX: row_of_index}
+ROWS = {COMMANDS: row_of_command, INDEX: row_of_index}
 
 
 def expected(page: Path) -> str:
