@@ -10,6 +10,7 @@ from tests.samples.paths import TOOL_SAMPLES
 
 from memgauge.model.errors import RequestError
 from memgauge.references.foreign.files import TOOLS, no_output, not_a_run, read_foreign
+from memgauge.references.foreign.parsed import part
 from memgauge.references.library import Reference
 
 MIB_PER_S = 2**20 / 1e9
@@ -270,3 +271,9 @@ def test_text_of_strangers_steers_nothing(tmp_path: Path) -> None:
     (one,) = found.figures
     assert one.name == "multiload/a-..-b/unnamed/unnamed+unnamedt/unnamedB"
     assert "\x1b" not in repr(found)
+
+
+def test_what_stands_for_a_number_makes_no_name_long(tmp_path: Path) -> None:
+    text = f"Samples,Byte/thd,ChaseNS,ChaseThds\n1,{'9' * 1000},80,{'8' * 1000}\n"
+    (one,) = read(tmp_path / "a", text).figures
+    assert all(part(piece) == piece for piece in one.name.split("/"))

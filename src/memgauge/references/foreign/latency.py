@@ -227,8 +227,11 @@ def multiload(text: str) -> Parsed:
     figures: list[PublishedFigure] = []
     for row in rows:
         chase, load = (part(row.get(key, "")) for key in ("ChaseArg", "MemLdArg"))
-        teams = [part(row.get(key, "")) for key in ("ChaseThds", "LoadThds", "Byte/thd")]
-        name = f"multiload/{chase}/{load}/{teams[0]}+{teams[1]}t/{teams[2]}B"
+        chasing, loading, size = (
+            part(row.get(key, "")) for key in ("ChaseThds", "LoadThds", "Byte/thd")
+        )
+        threads, buffer = part(f"{chasing}+{loading}t"), part(f"{size}B")
+        name = f"multiload/{chase}/{load}/{threads}/{buffer}"
         label = f"{chase} beside {load}"
         figures += figure(
             name, "ns", number(row.get("ChaseNS", "")), f"latency, {label}", "mean of its samples"
