@@ -17,20 +17,11 @@ from memgauge.model.experiments import SURVEYED, SURVEYED_COMMANDS
 from memgauge.model.parameters import CommonParameters, RunOptions, build, fields_of
 from memgauge.model.storage.run_file import run_directory
 from memgauge.model.text import quoted
-from memgauge.results import (
-    CORRUPT,
-    Compared,
-    ProfiledJob,
-    Published,
-    Result,
-    Simulation,
-    load_run,
-    runs_of,
-    source_of,
-)
+from memgauge.results import CORRUPT, ProfiledJob, Published, Result, Simulation, load_run
 
 if TYPE_CHECKING:
     from memgauge.cluster.combined import CombinedRun
+    from memgauge.comparing import Compared
     from memgauge.counters.regions import Counters
     from memgauge.experiments.shared.base import Experiment
     from memgauge.model.cache_machine import CacheMachine
@@ -59,6 +50,7 @@ def compare(
     from memgauge.analysis.comparison import ratios as comparison
     from memgauge.analysis.comparison.refusals import refuse_nothing, refuse_sides
     from memgauge.analysis.comparison.sides import side_of
+    from memgauge.comparing import Compared, runs_of, source_of
 
     if len(sources) < 2:
         raise RequestError(

@@ -13,11 +13,11 @@ from memgauge import api
 from memgauge.commands.shared.completing import files
 from memgauge.commands.shared.options import json_option, page_option
 from memgauge.commands.shared.output import print_and_write, print_json, print_report
+from memgauge.comparing import Compared
 from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.text import few, plain
 from memgauge.model.units import parse_share
 from memgauge.references.library import NAMES, PREFIX, load
-from memgauge.results import Compared
 
 USUAL_SHARE = "5%"
 MOST_NAMED = 8

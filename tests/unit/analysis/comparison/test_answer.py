@@ -10,10 +10,10 @@ from memgauge.analysis.comparison.ratios import compare
 from memgauge.analysis.comparison.report import report_of
 from memgauge.analysis.figures.run import figures_of
 from memgauge.analysis.section import Verdict
+from memgauge.comparing import Compared
 from memgauge.model.records import RunStart, Sample
 from memgauge.model.run import run_of
 from memgauge.reports.terminal.report import render
-from memgauge.results import Compared
 
 
 def source(name: str, run_id: str, seed: int = 1) -> Source:
