@@ -18,11 +18,11 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHON
 
 # What the installed package is made of.
-SOURCES := pyproject.toml $(wildcard README.md docs/man/*.1) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
+SOURCES := pyproject.toml $(wildcard README.md docs/man/*.1 cmake/*.py) LICENSE CMakeLists.txt $(shell find core bindings src -type f \
 	-not -path 'core/tests/*' -not -path 'core/fuzz/*' -not -path '*/__pycache__/*')
 CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -name '*.[ch]pp')
 SHELL_FILES := packaging/container/build.sh packaging/container/install.sh .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
-PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py)
+PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py cmake/*.py)
 
 .PHONY: help survey test generated docs kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy clang-tidy-each types format core-test sanitize cross-test fuzz wheel dev clean
 .DEFAULT_GOAL := help

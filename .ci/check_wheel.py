@@ -28,6 +28,8 @@ REQUIRED_IN_WHEEL = (
     "memgauge/py.typed",
     "memgauge/references/data/nvdimm.csv",
     "memgauge/references/data/nvdimm.toml",
+    "memgauge/reports/assets/chart_libraries.txt",
+    "memgauge/reports/assets/vega.js",
 )
 OBJECTS = [
     "memgauge/_core",
@@ -41,6 +43,7 @@ BUILD_INPUTS = (
     "pyproject.toml",
     "core",
     "bindings",
+    "cmake",
     "src",
     "docs/man",
 )

@@ -32,6 +32,9 @@ FORMATS = {
 def command(run: Path, form: str, output: Path | None) -> None:
     """Write every picture of a run, of nodes or of ranks together, as a file of its own.
 
+    svg and png need memgauge[pictures]. json does not, and the page of 'memgauge report' saves each
+    chart as SVG or PNG.
+
     \N{FORM FEED}
 
     Args:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memgauge.model.errors import RequestError
 from memgauge.reports.charts.package_trial import Task, obstacle
-from memgauge.reports.charts.script_cache import SNIPPET, bundle
+from memgauge.reports.charts.script_cache import bundle, licences, shipped, snippet
 from memgauge.reports.charts.theme import WIDTH_PX, config
 
 if TYPE_CHECKING:
@@ -20,15 +20,20 @@ if TYPE_CHECKING:
 
     from memgauge.analysis.section import Chart
 
+INSTALL = "pip install 'memgauge[pictures]'"
+SAVE = f"{INSTALL}, save them from the page of 'memgauge report'"
+"""What gives charts as files."""
+
 PNG_SCALE = 2.0
 """Pixels of the PNG to one of the layout."""
 
 
 def unavailable() -> str | None:
-    """Why no chart can be drawn, or None if charts can be drawn."""
+    """Why no page can have charts, or None if pages can have them."""
     try:
-        _vl_convert()
         _drawing()
+        if shipped() is None:
+            _vl_convert()
     except RequestError as error:
         return str(error)
     return None
@@ -86,15 +91,20 @@ def _refused(chart: Chart, error: ValueError) -> RequestError:
 
 @cache
 def javascript() -> str:
-    """The libraries that draw charts in a page, bound to `window.vegaEmbed`.
+    """The libraries that draw charts in a page, bound to `window.vegaEmbed`, below their licences.
 
     Raises:
-        RequestError: they are not cached and cannot be bundled here.
+        RequestError: the package lacks them, they are not cached and cannot be bundled here.
     """
+    found = shipped()
+    return licences() + (_bundled() if found is None else found)
+
+
+def _bundled() -> str:
     convert = _vl_convert()
 
     def make() -> str:
-        made: str = _vl_convert("script").javascript_bundle(SNIPPET)
+        made: str = _vl_convert("script").javascript_bundle(snippet())
         return made
 
     return bundle(convert.__version__, make)
@@ -105,7 +115,8 @@ def _drawing() -> ModuleType:
         with _some_home():
             from memgauge.reports.charts import drawing
     except ImportError as error:
-        raise _cannot_draw("altair", error) from error
+        step = "install it if a wheel exists for this platform"
+        raise _cannot_draw("altair", error, step) from error
     except MemoryError as error:
         raise RequestError(
             "cannot draw charts: too little memory to load altair; raise the limits of this "
@@ -138,7 +149,8 @@ def _vl_convert(task: Task | None = None) -> Any:
     try:
         import vl_convert
     except ImportError as error:
-        raise _cannot_draw("vl-convert-python", error) from error
+        step = SAVE if task == "picture" else INSTALL
+        raise _cannot_draw("vl-convert-python", error, step) from error
     reason = None if task is None else obstacle(task)
     if reason is not None:
         raise RequestError(
@@ -147,8 +159,8 @@ def _vl_convert(task: Task | None = None) -> Any:
     return vl_convert
 
 
-def _cannot_draw(package: str, error: ImportError) -> RequestError:
+def _cannot_draw(package: str, error: ImportError, step: str) -> RequestError:
     return RequestError(
-        f"cannot draw charts: {package} cannot be loaded ({error}); install it if a wheel exists "
-        "for this platform, or render the run on another machine"
+        f"cannot draw charts: {package} cannot be loaded ({error}); {step}, or render the run on "
+        "another machine"
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from memgauge.model.errors import RequestError
-from memgauge.reports.charts.script_cache import SNIPPET
+from memgauge.reports.charts.script_cache import snippet
 
 Task = Literal["picture", "script", "parquet"]
 
@@ -26,7 +26,7 @@ _DO: dict[Task, str] = {
     "parquet": "polars.DataFrame({'a': [1]}).write_parquet(io.BytesIO())",
     "picture": "vl_convert.vegalite_to_svg({'mark': 'bar', 'data': {'values': [{'a': 1}]}, "
     "'encoding': {'x': {'field': 'a', 'type': 'quantitative'}}})",
-    "script": f"vl_convert.javascript_bundle({SNIPPET!r})",
+    "script": "vl_convert.javascript_bundle(snippet)",
 }
 
 _PACKAGES: dict[Task, str] = {
@@ -42,6 +42,7 @@ sys.path.append({place!r})
 import io, mmap, os, {package}
 spare = [mmap.mmap(-1, {bytes})] if {bytes} else []
 held = [os.dup(2) for _ in range({files})]
+snippet = {snippet!r}
 {do}
 """
 
@@ -105,6 +106,7 @@ def _works(task: Task) -> bool:
         place=_place_of(_PACKAGES[task]),
         bytes=_mapped_bytes(),
         files=_open_files(),
+        snippet=snippet(),
         do=_DO[task],
     )
     try:

@@ -1,8 +1,11 @@
-"""Keeps the bundled chart libraries between renderings: bundling takes longer than all the rest.
+"""The chart libraries that go into pages: those of the wheel, or a bundle made here.
 
-The file is in the user's cache directory, and its code goes into every page. So it is not trusted:
-it is used only if its digest matches the one in this package. Without the file, or without a cache
-directory, the bundle is made again, and nothing else changes.
+A wheel contains them. A source tree does not: there vl-convert bundles them, and the bundle is kept
+between renderings, since bundling takes longer than all the rest.
+
+The kept file is in the user's cache directory, and its code goes into every page. So it is not
+trusted: it is used only if its digest matches the one in this package. Without the file, or without
+a cache directory, the bundle is made again, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -12,15 +15,32 @@ import hashlib
 import tomllib
 from collections.abc import Callable
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from memgauge.model.storage.files import read_file, replace_file
 from memgauge.model.storage.user_directories import cache_directory
 
-SNIPPET = "window.vegaEmbed = vegaEmbed;"
-"""What the bundle is made of: the libraries that it names, bound for the page's own script."""
 _MOST_BYTES = 16 << 20
 """Of a bundle; those known have 0.9 MB."""
+
+
+def shipped() -> str | None:
+    """The chart libraries that the build put into the package; None if it did not."""
+    script = _asset("vega.js")
+    return script.read_text("utf-8") if script.is_file() else None
+
+
+def licences() -> str:
+    """Names, copyright and licences of the chart libraries, as a comment of their script."""
+    return f"/*\n{_asset('chart_libraries.txt').read_text('utf-8')}*/\n"
+
+
+def snippet() -> str:
+    """What vl-convert makes the bundle of."""
+    found: str = _bundles()["snippet"]
+    return found
 
 
 def bundle(version: str, make: Callable[[], str]) -> str:
@@ -28,7 +48,7 @@ def bundle(version: str, make: Callable[[], str]) -> str:
 
     Args:
         version: of vl-convert.
-        make: makes the bundle of `SNIPPET`.
+        make: makes the bundle of `snippet()`.
     """
     digest = known_digest(version)
     place = cache_directory()
@@ -46,9 +66,16 @@ def bundle(version: str, make: Callable[[], str]) -> str:
 
 def known_digest(version: str) -> str | None:
     """The SHA-256 of the bundle of a version of vl-convert; None: it is not in the package."""
-    text = (resources.files("memgauge.reports") / "assets" / "bundles.toml").read_text("utf-8")
-    found: str | None = tomllib.loads(text)["sha256"].get(version)
+    found: str | None = _bundles()["sha256"].get(version)
     return found
+
+
+def _bundles() -> dict[str, Any]:
+    return tomllib.loads(_asset("bundles.toml").read_text("utf-8"))
+
+
+def _asset(name: str) -> Traversable:
+    return resources.files("memgauge.reports") / "assets" / name
 
 
 def _read(path: Path, digest: str) -> str | None:

@@ -213,10 +213,14 @@ def test_light_and_dark_show_the_same_chart() -> None:
     assert light == dark
 
 
-@pytest.mark.parametrize("module", ["altair", "vl_convert"])
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [("altair", "install it"), ("vl_convert", r"pip install 'memgauge\[pictures\]'")],
+)
 def test_without_the_libraries_the_reason_is_given(
-    module: str, monkeypatch: pytest.MonkeyPatch
+    module: str, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(figures, "shipped", lambda: None)
     for name in [name for name in sys.modules if name.startswith("memgauge.reports.")]:
         if name.rpartition(".")[2] in {
             "drawing",
@@ -232,11 +236,23 @@ def test_without_the_libraries_the_reason_is_given(
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr("memgauge.reports.charts.drawing", raising=False)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(RequestError, match=r"^cannot draw charts: .*; install it"):
+    with pytest.raises(RequestError, match=rf"^cannot draw charts: .*; {step}"):
         figures.svg(CHARTS[0])
     reason = figures.unavailable()
     assert reason is not None
     assert "\n" not in reason
+
+
+def test_a_page_needs_no_vl_convert_where_the_build_shipped_its_libraries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(figures, "shipped", lambda: "draw()")
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert figures.unavailable() is None
+    written = figures.javascript.__wrapped__()
+    assert written.startswith("/*")
+    assert written.endswith("*/\ndraw()")
+    assert json.loads(figures.vega_lite_json(CHARTS[0]))
 
 
 def test_where_altair_finds_too_little_memory_the_limit_is_named(

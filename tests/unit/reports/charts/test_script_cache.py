@@ -1,4 +1,4 @@
-"""The kept script is one that the package knows, or it is made again."""
+"""The script is that of the package; a kept one is one that it knows, or it is made again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memgauge.reports.charts import script_cache
-from memgauge.reports.charts.script_cache import SNIPPET, bundle, known_digest
+from memgauge.reports.charts.script_cache import bundle, known_digest, licences, snippet
 
 SCRIPT = "draw()\n// é"
 
@@ -99,4 +99,13 @@ def test_the_digests_are_those_of_the_libraries() -> None:
     known = known_digest(convert.__version__)
     if known is None:
         pytest.skip(f"reports/assets/bundles.toml does not list vl-convert {convert.__version__}")
-    assert hashlib.sha256(convert.javascript_bundle(SNIPPET).encode()).hexdigest() == known
+    assert hashlib.sha256(convert.javascript_bundle(snippet()).encode()).hexdigest() == known
+
+
+def test_the_licences_are_one_comment() -> None:
+    written = licences()
+    assert written.startswith("/*")
+    assert written.endswith("*/\n")
+    assert written.count("*/") == 1
+    for name in ("vega-lite", "University of Washington", "Mike Bostock", "THE COPYRIGHT HOLDERS"):
+        assert name in written

@@ -14,6 +14,7 @@ class PyMemgauge(PythonPackage):
     version("develop")
 
     variant("export", default=False, description="Parquet and Arrow files, data frames")
+    variant("pictures", default=False, description="Charts as SVG and PNG files")
     variant("mpi", default=False, description="Ranks that exchange data: fft3d")
 
     requires("platform=linux", msg="memgauge measures on Linux")
@@ -32,7 +33,8 @@ class PyMemgauge(PythonPackage):
     depends_on("py-rich@13.7:", type=("build", "run"))
     for target in ("x86_64", "aarch64"):  # elsewhere memgauge says why it draws nothing
         depends_on("py-altair@5.5:", type=("build", "run"), when=f"target={target}:")
-        depends_on("py-vl-convert-python@1.7:", type=("build", "run"), when=f"target={target}:")
+        depends_on("py-vl-convert-python@1.7:", type="build", when=f"target={target}:")
+        depends_on("py-vl-convert-python@1.7:", type="run", when=f"+pictures target={target}:")
     depends_on("py-polars@1.20:", type=("build", "run"), when="+export")
     depends_on("py-mpi4py@4.1:", type=("build", "run"), when="+mpi")
     depends_on("py-numpy@2.0:", type=("build", "run"), when="+mpi")
