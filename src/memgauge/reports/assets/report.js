@@ -52,12 +52,18 @@
     return copy;
   };
 
-  // A heat map keeps its digits apart. On a phone all of it is shown, without them; what was not
-  // measured stays a dash.
+  // A heat map keeps its digits apart. On a phone all of it is shown, without them and with some of
+  // the names of many columns; what was not measured stays a dash.
   const PHONE_PX = 480;
+  const NAMED_COLUMNS = 8;
   const isPhone = (width) => width < PHONE_PX;
   const withoutDigits = (chart) => {
     chart.layer = chart.layer.filter(({ mark }) => !["cell-light", "cell-dark"].includes(mark.style));
+    if (chart.usermeta.columns > NAMED_COLUMNS) {
+      chart.layer.forEach(({ encoding }) =>
+        Object.assign(encoding.x.axis, { labelOverlap: "parity", labelSeparation: 4 }),
+      );
+    }
     return chart;
   };
   const leastWidth = (chart) => {

@@ -78,7 +78,8 @@ def axis(described: Axis, numbers: list[float], text: str) -> Any:
         text: Title as drawn, unit included.
     """
     settings: dict[str, Any] = {
-        "labelOverlap": "greedy",
+        # Where labels are left out, those of an even scale stay evenly spaced.
+        "labelOverlap": "parity" if described.scale == "linear" else "greedy",
         "labelFlush": False,
         "labelSeparation": 6,
     }

@@ -177,7 +177,12 @@ def _x(chart: Chart, field: str, *, labelled: bool) -> Any:
     """Every layer of a panel has the same axis: that of the last one alone has labels."""
     scale = alt.Scale(domain=_ends(chart), nice=False, zero=False)
     axis = alt.Axis(
-        title=title(chart.x) if labelled else None, labels=labelled, ticks=labelled, tickCount=8
+        title=title(chart.x) if labelled else None,
+        labels=labelled,
+        labelOverlap="parity",
+        labelSeparation=6,
+        ticks=labelled,
+        tickCount=8,
     )
     return alt.X(field, scale=scale, axis=axis)
 
