@@ -477,7 +477,7 @@ def watch(**options: Any) -> Result:
         SystemFailure: the record ended early: the disk is full or failing.
     """
     from memgauge.runner.watching.parameters import WatchParameters
-    from memgauge.runner.watching.watch import View, WatchRequest
+    from memgauge.runner.watching.watch import View, WatchRequest, probe_cpu
     from memgauge.runner.watching.watch import watch as watching
 
     parameters = build(WatchParameters, **options)
@@ -486,10 +486,12 @@ def watch(**options: Any) -> Result:
     if parameters.listen is not None or parameters.browser:
         raise RequestError("watch: only the command serves metrics and pages; run memgauge watch")
     machine = system()
+    cpu = probe_cpu(parameters, machine)
     with run_directory(parameters.output, "watch") as directory:
         request = WatchRequest(
             parameters=parameters,
             system=machine,
+            cpu=cpu,
             directory=directory,
             curves=watched_curves(parameters.curves, machine),
         )

@@ -20,7 +20,6 @@ from memgauge.commands.shared.options import options_of, requested
 from memgauge.commands.shared.serving import Served
 from memgauge.model.errors import ExitCode, RequestError
 from memgauge.model.storage.run_file import run_directory
-from memgauge.model.system import System
 from memgauge.model.text import plain
 from memgauge.reports.html import watch as web
 from memgauge.reports.metrics import OPENMETRICS, TEXT, exposition, require
@@ -67,14 +66,16 @@ def command(*, quiet: bool, **values: Any) -> int:
     if parameters.listen is not None:
         require()
     system = api.system()
+    cpu = probe_cpu(parameters, system)
     with ExitStack() as stack:
         directory = stack.enter_context(_directory(parameters))
-        served = _served(parameters, system, stack)
+        served = _served(parameters, cpu, stack)
         keys = stack.enter_context(Keys()) if not quiet else Keys()
         view = _Views(parameters, keys, served, quiet=quiet)
         request = WatchRequest(
             parameters=parameters,
             system=system,
+            cpu=cpu,
             directory=directory,
             curves=api.watched_curves(parameters.curves, system),
             children=[] if served is None else [served.pid],
@@ -97,14 +98,13 @@ def _directory(parameters: WatchParameters) -> Iterator[Path | None]:
         yield directory
 
 
-def _served(parameters: WatchParameters, system: System, stack: ExitStack) -> Served | None:
+def _served(parameters: WatchParameters, cpu: int | None, stack: ExitStack) -> Served | None:
     if parameters.listen is None and not parameters.browser:
         return None
     if parameters.listen is not None and parameters.browser:
         raise RequestError("--listen and --browser are mutually exclusive; --listen has the page")
     host, port = parameters.listen or (LOCALHOST, 0)
-    avoid = probe_cpu(parameters, system)
-    served = stack.enter_context(Served(host, port, avoid_cpu=avoid))
+    served = stack.enter_context(Served(host, port, avoid_cpu=cpu))
     served.put("/", "text/html; charset=utf-8", web.page(platform.node()))
     served.put(f"/{web.SCRIPT}", "text/javascript; charset=utf-8", web.asset(web.SCRIPT))
     served.put(f"/{web.STYLE}", "text/css; charset=utf-8", web.asset(web.STYLE))

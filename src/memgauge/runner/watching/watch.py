@@ -68,6 +68,8 @@ class WatchRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     parameters: WatchParameters
     system: System
+    cpu: int | None
+    """Of the probe, as `probe_cpu` gives it; None: there is none."""
     directory: Path | None = None
     curves: Sequence[MeasuredCurve] = ()
     host: Host = msgspec.field(default_factory=this_host)
@@ -99,7 +101,9 @@ def watch(request: WatchRequest, view: View) -> Watched:
         Terminated: a signal other than Ctrl-C ended it; what was recorded is whole.
     """
     with ExitStack() as stack:
-        sampler = stack.enter_context(_sampler(request))
+        cpu = request.cpu
+        probe = None if cpu is None else (lambda: request.probe(cpu, request.system))
+        sampler = stack.enter_context(Sampler(request.parameters, request.host, probe))
         sampler.children += request.children
         session = _Session(request, sampler, view)
         session.run()
@@ -128,19 +132,13 @@ def probe_cpu(parameters: WatchParameters, system: System) -> int | None:
     return parameters.cpu
 
 
-def _sampler(request: WatchRequest) -> Sampler:
-    cpu = probe_cpu(request.parameters, request.system)
-    probe = None if cpu is None else (lambda: request.probe(cpu, request.system))
-    return Sampler(request.parameters, request.host, probe)
-
-
 class _Session:
     def __init__(self, request: WatchRequest, sampler: Sampler, view: View) -> None:
         self._request = request
         self._parameters = request.parameters
         self._sampler = sampler
         self._view = view
-        self._cpu = probe_cpu(request.parameters, request.system)
+        self._cpu = request.cpu
         self._start = self._first_record()
         self._watcher = Watcher(
             sampler.counters,

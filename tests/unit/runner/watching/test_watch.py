@@ -71,8 +71,13 @@ class Impatient(View):
 
 def watched(view: Impatient, directory: Path | None = None, **options: object) -> Watched:
     parameters = WatchParameters(**options)  # type: ignore[arg-type]
+    system = detect()
     request = WatchRequest(
-        parameters=parameters, system=detect(), directory=directory, probe=MadeUp
+        parameters=parameters,
+        system=system,
+        cpu=probe_cpu(parameters, system),
+        directory=directory,
+        probe=MadeUp,
     )
     return watch(request, view)
 
