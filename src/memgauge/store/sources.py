@@ -24,6 +24,8 @@ from memgauge.store.tool_files import notes_of, read_tool_output
 
 MOST_DEPTH = 6
 """Directories below a named one in which runs are looked for."""
+NOT_ENTERED = frozenset({"/dev", "/proc", "/sys"})
+"""Directories below a named one that hold no files of a disk."""
 MANY_MACHINES = 20
 """Of more machines only key figures are tracked, unless figures are selected."""
 
@@ -148,7 +150,11 @@ def _runs_below(path: Path) -> Iterator[tuple[Path, bool]]:
             yield from ((path, True) for path in paths if is_tool_output(path))
         if len(found.parts) - depth >= MOST_DEPTH:
             inner.clear()
-        inner.sort()
+        inner[:] = sorted(
+            name
+            for name in inner
+            if os.path.abspath(found / name) not in NOT_ENTERED  # noqa: PTH100
+        )
 
 
 def _read(

@@ -6,6 +6,7 @@ import os
 import shutil
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from tests.samples.paths import TOOL_SAMPLES
@@ -13,6 +14,10 @@ from tests.samples.paths import TOOL_SAMPLES
 from memgauge import api
 from memgauge.analysis.section import Report
 from memgauge.model.errors import RequestError
+from memgauge.model.storage.files import open_file
+from memgauge.references.foreign import files
+from memgauge.store import sources
+from memgauge.store.sources import places_of
 from memgauge.store.tool_files import dated, written_at
 
 NIGHTS = 16
@@ -91,3 +96,31 @@ def test_a_file_without_a_date_has_the_time_of_its_last_change(tmp_path: Path) -
     assert written_at(path) == datetime.fromtimestamp(1_700_000_000, UTC)
     said = texts(api.trend(path).report)
     assert any("last modified, which copying may change" in one for one in said)
+
+
+def test_a_search_opens_regular_files_alone_and_reads_their_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def noted(path: Path, limit_bytes: int) -> BinaryIO:
+        opened.append(path.name)
+        return open_file(path, limit_bytes)
+
+    monkeypatch.setattr(files, "open_file", noted)
+    output = (TOOL_SAMPLES / "stream.txt").read_bytes()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "device").symlink_to("/dev/zero")
+    (tmp_path / "binary").write_bytes(b"\x7fELF\0\n" + output)
+    (tmp_path / "late").write_bytes(b"\n" * files.LOOKED_AT_BYTES + output)
+    (tmp_path / "stream.txt").write_bytes(output)
+    assert [one.path.name for one in places_of(tmp_path)] == ["stream.txt"]
+    assert opened == ["binary", "late", "stream.txt"]
+
+
+def test_file_systems_of_the_kernel_are_not_entered(
+    nights: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(places_of(nights)) == NIGHTS
+    monkeypatch.setattr(sources, "NOT_ENTERED", frozenset({str(nights / "node1")}))
+    assert places_of(nights) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -28,7 +29,9 @@ from memgauge.references.library import Description, Reference
 MOST_BYTES = 4 << 20
 """Of one file; most of these tools print some kilobytes."""
 LOOKED_AT_BYTES = 1 << 16
-"""Of each file in a directory that is searched."""
+"""Of each file in a directory that is searched, at most."""
+FIRST_BYTES = 1 << 12
+"""Of those, in which binary data shows: of such a file no more is read."""
 MOST_CURVE_BYTES = 1 << 18
 MOST_CURVES = 101
 NOT_NAMED = "not named in the file"
@@ -188,22 +191,41 @@ def _held(text: str) -> str:
 
 def _text(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
     """The beginning of a regular file; None where there is none."""
+    return _decoded(_begin(path, most_bytes, most_bytes))
+
+
+def _begin(path: Path, first_bytes: int, most_bytes: int) -> bytes | None:
+    """The beginning of a regular file; of one with a zero byte in its first bytes only these."""
     try:
+        # Opening a device can be an act of its own: a watchdog starts, a tape is rewound.
+        if not stat.S_ISREG(path.stat().st_mode):
+            return None
         with open_file(path, sys.maxsize) as file:
             # Nothing at all, of a file of the kernel that is read without waiting, such as its log.
-            content = file.read(most_bytes) or b""
-    except OSError:
+            content = file.read(first_bytes) or b""
+            if b"\0" in content:
+                return content
+            return content + (file.read(most_bytes - len(content)) or b"")
+    except (OSError, ValueError):  # a name that no file can have, too
         return None
-    return content.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def _decoded(content: bytes | None) -> str | None:
+    return None if content is None else content.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
 def is_tool_output(path: Path) -> bool:
-    """Whether a file begins as the output of a known tool, or a directory holds curves."""
+    """Whether a file begins as the output of a known tool, or a directory holds curves.
+
+    Only regular files are opened, and at most `LOOKED_AT_BYTES` read of one that begins as text.
+    """
     if os.path.isdir(path):  # noqa: PTH112 - never raises
         return is_curves(_names(path))
-    text = _text(path, LOOKED_AT_BYTES)
+    content = _begin(path, FIRST_BYTES, LOOKED_AT_BYTES)
+    if not content or b"\0" in content[:FIRST_BYTES]:
+        return False
     try:
-        return text is not None and _reading(path, text) is not None
+        return _reading(path, _decoded(content) or "") is not None
     except RequestError:  # the output of several, which reading it states
         return True
 
