@@ -192,6 +192,13 @@ def _traffic(status: Status) -> Iterator[Metric]:
             value=headroom.share_of_peak,
             unit="ratio",
         )
+    if headroom is not None and headroom.share_of_knee is not None:
+        yield GaugeMetricFamily(
+            f"{PREFIX}_knee_share_ratio",
+            "Counted traffic over the knee measured at its share of reads",
+            value=headroom.share_of_knee,
+            unit="ratio",
+        )
 
 
 def _help(figure: Figure) -> str:

@@ -5,10 +5,12 @@ import math
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.unit.analysis.watch.rows import NS, SLOTS, counters, row
 from tests.unit.reports.terminal.test_watch import SLOW
 
+from memgauge.analysis.watch.headroom import Headroom
 from memgauge.analysis.watch.status import Status, Watcher
 from memgauge.reports.metrics import GAUGES, PREFIX, TOTALS, exposition
 
@@ -46,6 +48,16 @@ def test_alerts_are_one_or_zero_for_rules_that_apply_here() -> None:
     alerts = {label: v for (name, label), v in found.items() if name == "memgauge_watch_alert"}
     assert alerts == {"latency": 1, "bandwidth": 1, "steal": 0, "oom-kill": 0}
     assert found["memgauge_watch_alerts_raised_total", "latency"] == 1
+
+
+def test_traffic_is_a_share_of_peak_and_knee_where_both_were_measured() -> None:
+    counted = Headroom(read_bytes_per_s=10e9, write_bytes_per_s=5e9, peak_bytes_per_s=30e9)
+    found = samples(msgspec.structs.replace(SLOW, headroom=counted))
+    assert found["memgauge_watch_peak_share_ratio", ""] == pytest.approx(0.5)
+    assert ("memgauge_watch_knee_share_ratio", "") not in found
+    counted = msgspec.structs.replace(counted, knee_bytes_per_s=25e9)
+    found = samples(msgspec.structs.replace(SLOW, headroom=counted))
+    assert found["memgauge_watch_knee_share_ratio", ""] == pytest.approx(0.6)
 
 
 def test_what_is_not_known_has_no_sample() -> None:

@@ -30,10 +30,19 @@ class Headroom(msgspec.Struct, frozen=True, kw_only=True):
     knee_bytes_per_s: float | None = None
 
     @property
+    def total_bytes_per_s(self) -> float:
+        """Reads and writes together."""
+        return self.read_bytes_per_s + self.write_bytes_per_s
+
+    @property
     def share_of_peak(self) -> float | None:
         """Of the measured peak."""
-        total = self.read_bytes_per_s + self.write_bytes_per_s
-        return total / self.peak_bytes_per_s if self.peak_bytes_per_s else None
+        return self.total_bytes_per_s / self.peak_bytes_per_s if self.peak_bytes_per_s else None
+
+    @property
+    def share_of_knee(self) -> float | None:
+        """Of the traffic at which latency begins to rise steeply."""
+        return self.total_bytes_per_s / self.knee_bytes_per_s if self.knee_bytes_per_s else None
 
 
 def headroom_of(levels: Sequence[Level], curves: Sequence[MeasuredCurve]) -> Headroom | None:

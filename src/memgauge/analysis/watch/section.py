@@ -32,6 +32,8 @@ from memgauge.model.run import Run
 from memgauge.model.units import format_count, format_duration, parse_duration
 
 NAME = "watch"
+PEAK_SHARE = Figure(name="peak_share", event="", title="of the measured peak", how="mean", unit="%")
+"""Of counted traffic, where curves were named (`--curves`)."""
 MOST_ALERTS = 500
 """In the table and the picture; further ones are counted."""
 MOST_SAID = 8
@@ -109,6 +111,7 @@ def watched_of(run: Run) -> Watched | None:
         curves=run.curves,
     )
     summaries = [Summary(figure) for figure in watcher.figures]
+    peak = Summary(PEAK_SHARE)
     alerts: dict[tuple[str, int], Alert] = {}
     left_out = moments = first_ns = 0
     moment: Moment | None = None
@@ -119,6 +122,9 @@ def watched_of(run: Run) -> Watched | None:
         moments += 1
         for one in summaries:
             one.take(moment.values.get(one.figure.name))
+        if run.curves:
+            headroom = watcher.headroom(moment)
+            peak.take(None if headroom is None else headroom.share_of_peak)
         for alert in changes:
             key = (alert.rule.name, alert.since_ns)
             if key in alerts or len(alerts) < MOST_ALERTS:
@@ -131,7 +137,7 @@ def watched_of(run: Run) -> Watched | None:
         alerts[alert.rule.name, alert.since_ns] = alert
     return Watched(
         watcher=watcher,
-        summaries=summaries,
+        summaries=[*summaries, *([peak] if peak.count else [])],
         alerts=[*alerts.values()],
         left_out=left_out,
         first_ns=first_ns,

@@ -99,6 +99,14 @@ class Watcher:
                 self._ended = [*self._ended[1 - MOST_ENDED :], alert]
         return moment, changes
 
+    def headroom(self, moment: Moment) -> Headroom | None:
+        """How far traffic is from the measured peak; None where it is not counted.
+
+        Args:
+            moment: The latest.
+        """
+        return headroom_of(moment.levels, self._curves)
+
     def status(self, moment: Moment) -> Status:
         """All that views show.
 
@@ -113,6 +121,6 @@ class Watcher:
             active=self._alerts.active,
             ended=self._ended,
             raised=self._raised,
-            headroom=headroom_of(moment.levels, self._curves),
+            headroom=self.headroom(moment),
             unverified=list(dict.fromkeys(self._unverified)),
         )

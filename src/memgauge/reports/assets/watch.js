@@ -41,6 +41,7 @@
     byId("time").textContent = now.time;
     byId("baseline").textContent = now.baseline;
     byId("cost").textContent = now.cost;
+    byId("traffic").textContent = now.traffic;
     byId("alerts").replaceChildren(...now.alerts.map((text) => made("li", "", text)));
     byId("notes").replaceChildren(...now.notes.map((text) => made("p", "", text)));
     byId("figures").replaceChildren(

@@ -9,11 +9,11 @@ import msgspec
 
 from memgauge.analysis.watch.moments import Figure
 from memgauge.analysis.watch.status import Status
-from memgauge.analysis.watch.words import alert_words, amount
+from memgauge.analysis.watch.words import alert_words, amount, cost_words, headroom_words
 from memgauge.model.text import plain
 from memgauge.reports.html.escaped import text
 from memgauge.reports.terminal.live import value_of
-from memgauge.reports.terminal.watch import Heading, baseline_line, cost_words
+from memgauge.reports.terminal.watch import Heading, baseline_line
 
 SCRIPT, STYLE = "watch.js", "watch.css"
 _DIGITS = 4
@@ -37,6 +37,8 @@ class Now(msgspec.Struct, frozen=True, kw_only=True):
     period_s: float
     baseline: str
     cost: str
+    traffic: str
+    """Beside the measured peak; empty: not counted."""
     alerts: list[str]
     notes: list[str]
     figures: list[FigureNow]
@@ -57,6 +59,7 @@ def page(host: str) -> bytes:
 <noscript><p>This page needs JavaScript.</p></noscript>
 <p id="lost" class="lost" role="status"></p>
 <p id="time"></p><p id="baseline"></p><p id="cost"></p>
+<p id="traffic"></p>
 <ul id="alerts" aria-live="polite"></ul>
 <table><thead><tr><th>Figure</th><th>Now</th><th>Of baseline</th><th>Last minutes</th></tr></thead>
 <tbody id="figures"></tbody></table>
@@ -87,12 +90,14 @@ def now(status: Status, heading: Heading, history: Mapping[str, Sequence[float |
         FigureNow(title=plain(one.name), value=value_of(one), ratio="", history=())
         for one in status.moment.levels
     ]
+    traffic = headroom_words(status)
     made = Now(
         time=f"{heading.when(status.moment.at_ns)}, a sample each {heading.period_s:g} s",
         period_s=heading.period_s,
         baseline=baseline_line(status),
         cost=cost_words(status),
-        alerts=[alert_words(one, heading.when) for one in status.active],
+        traffic="" if traffic is None else ": ".join(traffic),
+        alerts=[alert_words(one, heading.when, status) for one in status.active],
         notes=[
             *(f"Ended: {alert_words(one, heading.when)}" for one in reversed(status.ended)),
             *heading.notes,

@@ -14,7 +14,7 @@ from memgauge.analysis.profile.tables import bars_of
 from memgauge.analysis.watch.moments import Figure
 from memgauge.analysis.watch.rules import Alert
 from memgauge.analysis.watch.status import Status
-from memgauge.analysis.watch.words import alert_words, amount, quantity
+from memgauge.analysis.watch.words import alert_words, amount, cost_words, headroom_words
 from memgauge.model.text import plain
 from memgauge.reports.terminal.live import HISTORY, cut, encoded, value_of
 
@@ -93,7 +93,7 @@ class WatchScreen:
         with suppress(OSError, ValueError):
             if self._view is None:
                 lines = [line_of(status, self._heading.when)]
-                lines += [f"  {_change_words(one, self._heading.when)}" for one in changes]
+                lines += [f"  {_change_words(one, self._heading.when, status)}" for one in changes]
                 self._stream.write(encoded("\n".join(lines), self._stream) + "\n")
                 self._stream.flush()
             elif not self._heading.is_paused:
@@ -135,12 +135,13 @@ def lines_of(
     """
     width = max(_NARROWEST, columns - 1)
     head = [_first_line(status, heading), baseline_line(status)]
-    alerts = [alert_words(one, heading.when) for one in status.active]
+    alerts = [alert_words(one, heading.when, status) for one in status.active]
     if len(alerts) > MOST_ALERTS:
         alerts = [*alerts[: MOST_ALERTS - 1], f"and {len(alerts) - MOST_ALERTS + 1} more alerts"]
     past = [f"ended: {alert_words(one, heading.when)}" for one in status.ended[-1:]]
+    traffic = headroom_words(status)
     body = [
-        *_headroom_lines(status),
+        *([] if traffic is None else [_level_line(*traffic)]),
         *(_level_line(one.name, value_of(one)) for one in status.moment.levels),
     ]
     foot = [HELP] if heading.has_keys else []
@@ -187,18 +188,6 @@ def _first_line(status: Status, heading: Heading) -> str:
     return "  ".join(parts)
 
 
-def cost_words(status: Status) -> str:
-    """What watching itself takes, as measured.
-
-    Args:
-        status: As the watch stands.
-    """
-    cost = status.moment.values.get("own_cpu_share")
-    traffic = status.moment.values.get("own_bytes_per_s")
-    took = f"watching takes {'-' if cost is None else f'{100 * cost:.2f}%'} of one CPU"
-    return took if traffic is None else f"{took}, {quantity(traffic, 'B/s')} of reads"
-
-
 def baseline_line(status: Status) -> str:
     """What latency and bandwidth are held against.
 
@@ -216,23 +205,6 @@ def baseline_line(status: Status) -> str:
     ]
     source = next((one.source for one in status.baselines.values()), "")
     return f"baseline ({source}): {', '.join(known)}" if known else "baseline: none, too few passes"
-
-
-def _headroom_lines(status: Status) -> list[str]:
-    found = status.headroom
-    if found is None:
-        return []
-    total = found.read_bytes_per_s + found.write_bytes_per_s
-    parts = [quantity(total, "B/s")]
-    if found.share_of_peak is not None:
-        parts.append(f"{100 * found.share_of_peak:.0f}% of the measured peak")
-    if found.knee_bytes_per_s is not None:
-        away = found.knee_bytes_per_s - total
-        side = "below" if away >= 0 else "beyond"
-        parts.append(f"{quantity(abs(away), 'B/s')} {side} the knee")
-    if status.unverified:
-        parts.append("counters not verified")
-    return [_level_line("memory traffic", ", ".join(parts))]
 
 
 def _level_line(name: str, value: str) -> str:
@@ -256,5 +228,6 @@ def _ratio(figure: Figure, status: Status) -> str:
     return "" if value is None or baseline is None else f"{value / baseline.value:.2f}"
 
 
-def _change_words(alert: Alert, when: Callable[[int], str]) -> str:
-    return f"{'ALERT' if alert.until_ns is None else 'ended'}: {alert_words(alert, when)}"
+def _change_words(alert: Alert, when: Callable[[int], str], status: Status) -> str:
+    kind = "ALERT" if alert.until_ns is None else "ended"
+    return f"{kind}: {alert_words(alert, when, status)}"

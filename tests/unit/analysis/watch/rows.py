@@ -11,7 +11,7 @@ from tests.unit.analysis.runs import start
 from memgauge.analysis.watch.moments import BANDWIDTH, LATENCY, OWN_BYTES, OWN_TIME
 from memgauge.model.counting.events import Counter
 from memgauge.model.record_kinds.counters import CounterSet, Lane
-from memgauge.model.records import RunEnd
+from memgauge.model.records import MeasuredCurve, RunEnd
 from memgauge.model.run import Run
 from memgauge.model.storage.lane_writer import LaneWriter
 from memgauge.model.storage.run_file import read_run
@@ -75,18 +75,42 @@ def rows(
         yield (at + 1) * NS, (at + 1) * NS + 1000, row(at, ratio_at(at))
 
 
+def traffic_counters() -> list[Counter]:
+    """Reads and writes of memory, in the slots behind the others."""
+    return [
+        msgspec.structs.replace(
+            counter(f"made_up:{quantity}", len(SLOTS) + number, gauge=False, scale=1.0, unit="B"),
+            quantity=quantity,
+            domain="memory",
+        )
+        for number, quantity in enumerate(("read_bytes", "write_bytes"))
+    ]
+
+
 def recorded(
-    directory: Path, seconds: int, ratio_at: Callable[[int], float | None], learn: str = "30s"
+    directory: Path,
+    seconds: int,
+    ratio_at: Callable[[int], float | None],
+    learn: str = "30s",
+    curve: MeasuredCurve | None = None,
 ) -> Run:
-    """A run of so many samples, as `memgauge watch --output` writes one."""
+    """A run of so many samples, as `memgauge watch --output` writes one.
+
+    With a curve, 10 GB/s of reads and 5 GB/s of writes are counted beside it.
+    """
     first = msgspec.structs.replace(
         start(), experiments=["watch"], parameters={"watch": {"learn_s": learn}}
     )
     with RunWriter(directory) as writer:
         lane = Lane(counters="watch", file="watch.lane", interval_ns=NS)
-        writer.write([first, counters(), lane])
-        with LaneWriter(directory / lane.file, len(SLOTS)) as file:
-            for begin_ns, end_ns, values in rows(seconds, ratio_at):
-                file.append(begin_ns, end_ns, values)
+        made = counters()
+        traffic = traffic_counters() if curve is not None else []
+        slots = made.slots + len(traffic)
+        made = msgspec.structs.replace(made, slots=slots, of=[*made.of, *traffic])
+        writer.write([first, made, lane, *([curve] if curve is not None else [])])
+        with LaneWriter(directory / lane.file, slots) as file:
+            for at, (begin_ns, end_ns, values) in enumerate(rows(seconds, ratio_at)):
+                counted = [at * 10 * NS, at * 5 * NS] if traffic else []
+                file.append(begin_ns, end_ns, [*values, *counted])
         writer.write([RunEnd(status="complete", elapsed_s=float(seconds), rounds=0)])
     return read_run(directory)

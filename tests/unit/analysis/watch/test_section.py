@@ -7,6 +7,7 @@ from tests.unit.analysis.watch.rows import recorded
 from memgauge.analysis.report.run import analyse_run
 from memgauge.analysis.watch.moments import FIGURES
 from memgauge.analysis.watch.section import MOST_ALERTS, Summary, watched_of
+from memgauge.model.records import CurvePoint, MeasuredCurve
 from memgauge.model.storage.run_file import read_run
 from memgauge.reports.terminal.report import render
 
@@ -31,6 +32,23 @@ def test_a_report_shows_alerts_figures_and_timeline(tmp_path: Path) -> None:
     text = render(report, width=80, color=False)
     assert "Latency 1.5" in text
     assert chart.name == "watch-timeline"
+
+
+def test_counted_traffic_is_held_against_the_measured_peak(tmp_path: Path) -> None:
+    curve = MeasuredCurve(
+        run_id="a",
+        started_at="2026-11-28T00:00:00Z",
+        load="67% reads",
+        read_share=0.67,
+        points=[
+            CurvePoint(gb_per_s=1.0, latency_ns=100.0),
+            CurvePoint(gb_per_s=30.0, latency_ns=300.0),
+        ],
+    )
+    (section,) = analyse_run(recorded(tmp_path / "run", 40, lambda _: 1.0, curve=curve)).sections
+    (table,) = [one for one in section.tables if one.name == "watch-figures"]
+    (peak,) = [row for row in table.rows if row[0] == "of the measured peak"]
+    assert peak[1:4] == [None, "50.0%", "50.0%"]
 
 
 def test_a_quiet_watch_says_so(tmp_path: Path) -> None:

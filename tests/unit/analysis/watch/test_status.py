@@ -109,7 +109,7 @@ def test_headroom_takes_the_nearest_curve_and_none_that_is_far() -> None:
     found = headroom_of(levels(10e9, 5e9), curves)
     assert found is not None
     assert found.share_of_peak == pytest.approx(0.5)
-    assert found.knee_bytes_per_s == 25e9
+    assert found.share_of_knee == pytest.approx(0.6)
     mostly_writes = headroom_of(levels(1e9, 9e9), curves)
     assert mostly_writes is not None
     assert mostly_writes.share_of_peak is None

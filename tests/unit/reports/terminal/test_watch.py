@@ -3,9 +3,11 @@
 import io
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from tests.unit.analysis.watch.rows import NS, counters, row
 
+from memgauge.analysis.watch.headroom import Headroom
 from memgauge.analysis.watch.rules import Alert
 from memgauge.analysis.watch.status import Status, Watcher
 from memgauge.reports.terminal.watch import HELP, Heading, WatchScreen, line_of, lines_of
@@ -40,7 +42,7 @@ def test_lines_fit_and_alerts_come_first(columns: int, rows: int) -> None:
     if rows >= 24:
         assert lines[-1][0] == HELP
     if columns >= 80:
-        assert lines[2][0] == "latency 1.50 times the baseline since 12:00:31"
+        assert lines[2][0] == "latency 1.50 times the baseline since 12:00:31, steal 0.5%"
 
 
 def test_what_does_not_fit_is_counted() -> None:
@@ -51,11 +53,33 @@ def test_what_does_not_fit_is_counted() -> None:
 
 def test_ratio_cost_and_pause_are_shown() -> None:
     heading = Heading(when)
+    first = lines_of(SLOW, HISTORY, heading, 80, 24)[0][0]
+    assert first.endswith("watching takes 0.40% of one CPU, 0.05% of its bandwidth")
     heading.is_paused = True
     text = "\n".join(line for line, _ in lines_of(SLOW, HISTORY, heading, 80, 24))
-    assert "PAUSED  watching takes 0.40% of one CPU, 4.70 MB/s" in text
+    assert "PAUSED  watching takes 0.40% of one CPU" in text
     assert "1.50x" in text
     assert "baseline (first 20 s): latency 100.0 ns" in text
+
+
+def test_traffic_beside_peak_and_knee_fits_a_line_of_80_columns() -> None:
+    headroom = Headroom(
+        read_bytes_per_s=323.4e9,
+        write_bytes_per_s=27.1e9,
+        peak_bytes_per_s=360e9,
+        knee_bytes_per_s=200e9,
+    )
+    for unverified, name in (([], "memory traffic"), (["uncore"], "traffic, unverified")):
+        status = msgspec.structs.replace(SLOW, headroom=headroom, unverified=unverified)
+        lines = [text for text, _ in lines_of(status, HISTORY, Heading(when), 80, 24)]
+        shown = "350 GB/s, 97% of measured peak, 150 GB/s beyond knee"
+        assert f"{name:<20} {shown}" in lines
+
+
+def test_until_the_probe_has_found_something_its_cost_is_in_bytes() -> None:
+    status, _ = watched([None] * 3)
+    first, *_ = [text for text, _ in lines_of(status, {}, Heading(when), 80, 24)]
+    assert first.endswith("of one CPU, 4.70 MB/s of reads")
 
 
 def test_missing_values_are_dashes_and_no_alarm() -> None:
