@@ -5,8 +5,9 @@ with the descriptor of a listening socket and bodies on its standard input, and 
 closed.
 So no client, however slow or hostile, can hold up the process that measures: a request is answered
 from memory, and everything that a client does is bounded: the length and time of its request, the
-time in which it must take the answer, and how many connections there are. Beyond that number the
-one that was opened longest ago is closed.
+time in which it must take the answer, and how many connections there are. Beyond that number one is
+closed, of those that have not asked for anything yet the oldest: so floods of connections that say
+nothing close each other, and no scraper that keeps its own open.
 
 A message on standard input: one line of JSON (`path`, `type`, `variant`, `bytes`), then so many
 bytes. The `variant` of a path is chosen where the request accepts its type.
@@ -29,6 +30,8 @@ REQUEST_S = 30.0
 """For a request to arrive whole; also how long a connection may idle."""
 ANSWER_S = 5.0
 """For an answer to be taken."""
+ACCEPT_AGAIN_S = 0.1
+"""After the kernel had no descriptor for a connection."""
 END_S = 1.0
 """For connections to be closed at the end."""
 MOST_BODY_BYTES = 16 << 20
@@ -151,22 +154,22 @@ class Server:
     def __init__(self, bodies: Bodies) -> None:
         """Answer from these."""
         self._bodies = bodies
-        self._open: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
+        self._open: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
+        self._silent: dict[asyncio.StreamWriter, None] = {}
+        """Of these, those whose first request has not come yet, oldest first."""
 
     async def serve(self, listening: socket.socket, source: asyncio.StreamReader) -> None:
         """Serve until the source of bodies ends."""
-        server = await asyncio.start_server(
-            self._connection, sock=listening, limit=MOST_REQUEST_BYTES
-        )
+        accepting = asyncio.create_task(self._accept(listening))
         try:
             await self._take(source)
         finally:
-            server.close()
-            tasks = [task for task in self._open.values() if task is not None]
+            accepting.cancel()
+            tasks = [accepting, *self._open.values()]
             for writer in self._open:
                 writer.transport.abort()
-            if tasks:
-                await asyncio.wait(tasks, timeout=END_S)
+            listening.close()
+            await asyncio.wait(tasks, timeout=END_S)
 
     async def _take(self, source: asyncio.StreamReader) -> None:
         with suppress(asyncio.IncompleteReadError, msgspec.MsgspecError):
@@ -176,18 +179,42 @@ class Server:
                     return
                 self._bodies.put(message, await source.readexactly(message.bytes))
 
-    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, listening: socket.socket) -> None:
+        """Take one connection at a time, between which those that are open are served."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(listening)
+            except OSError:  # the client has gone, or there are too many open files
+                await asyncio.sleep(ACCEPT_AGAIN_S)
+                continue
+            with suppress(OSError):
+                await self._begin(accepted)
+
+    async def _begin(self, accepted: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(limit=MOST_REQUEST_BYTES)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        transport, _ = await loop.connect_accepted_socket(lambda: protocol, accepted)
+        writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         if len(self._open) >= MOST_CONNECTIONS:
-            oldest = next(iter(self._open))
-            del self._open[oldest]
-            oldest.transport.abort()
-        self._open[writer] = asyncio.current_task()
+            self._leave(next(iter(self._silent or self._open)))
+        self._silent[writer] = None
+        self._open[writer] = asyncio.create_task(self._connection(reader, writer))
+
+    def _leave(self, writer: asyncio.StreamWriter) -> None:
+        self._silent.pop(writer, None)
+        if self._open.pop(writer, None) is not None:
+            writer.transport.abort()
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.transport.set_write_buffer_limits(high=0)
         try:
             with suppress(OSError, TimeoutError, asyncio.IncompleteReadError):
                 await self._requests(reader, writer)
         finally:
             self._open.pop(writer, None)
+            self._silent.pop(writer, None)
             if writer.transport.get_write_buffer_size():
                 writer.transport.abort()  # whoever does not take an answer
             else:
@@ -200,6 +227,10 @@ class Server:
             except asyncio.LimitOverrunError:
                 answer, stays = _response(431, b"too long\n"), False
             else:
+                self._silent.pop(writer, None)
+                # The one that asked last is the last to be closed.
+                if writer in self._open:
+                    self._open[writer] = self._open.pop(writer)
                 answer, stays = self._bodies.answer(request, is_last=number == MOST_REQUESTS)
             writer.write(answer)
             await asyncio.wait_for(writer.drain(), ANSWER_S)

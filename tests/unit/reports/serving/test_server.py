@@ -115,6 +115,24 @@ def test_many_idle_clients_do_not_keep_others_out() -> None:
     served(client, bodies())
 
 
+def test_a_flood_of_silent_connections_closes_no_scraper_that_asked() -> None:
+    async def client(address: tuple[str, int]) -> None:
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(GET)
+        await asyncio.wait_for(reader.readexactly(len(expected)), 10)
+        silent = [
+            await asyncio.open_connection(*address) for _ in range(3 * server.MOST_CONNECTIONS)
+        ]
+        writer.write(GET)
+        assert await asyncio.wait_for(reader.readexactly(len(expected)), 10) == expected
+        for _, one in silent:
+            one.close()
+        writer.close()
+
+    expected, _ = bodies().answer(GET)
+    served(client, bodies())
+
+
 def test_an_endless_request_is_cut_off() -> None:
     async def client(address: tuple[str, int]) -> None:
         endless = b"GET /metrics HTTP/1.1\r\nX: " + b"x" * (4 * server.MOST_REQUEST_BYTES)
