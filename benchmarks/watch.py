@@ -122,6 +122,7 @@ PROCESSES: tuple[tuple[str, Series], ...] = (
     ("independent, 8%", white(0.08)),
     ("lognormal, 10%", heavy(0.10)),
     ("wandering for 10 s, 3%", wandering(0.03, math.exp(-1 / 10))),
+    ("wandering for 5 s, 8%", wandering(0.08, math.exp(-1 / 5))),
     ("wandering for 10 min, 3%", wandering(0.03, math.exp(-1 / 600))),
     ("wandering for 10 min, 6%", wandering(0.06, math.exp(-1 / 600))),
     ("spikes in 1% of passes", spiky(0.02, 0.01)),

@@ -23,7 +23,7 @@ from memgauge.analysis.watch.moments import Moment
 
 WINDOW, NEEDED = 5, 4
 """Periods that are looked at, and how many of them must lie beyond a limit."""
-SPREADS = 5.0
+SPREADS = 3.0
 """Standard deviations of single passes by which a relative limit lies off the baseline at least."""
 HOLD_S = 600.0
 """For which an alert of errors stays after the last one."""

@@ -61,7 +61,7 @@ def test_low_bandwidth_is_bad_and_its_worst_is_the_least() -> None:
 
 def test_limits_widen_with_the_spread_of_single_passes() -> None:
     limits = BY_RULE["latency"].limits(Baseline(value=100.0, spread=0.08, source=""))
-    assert limits == pytest.approx((140.0, 120.0))
+    assert limits == pytest.approx((124.0, 112.0))
     assert BY_RULE["latency"].limits(BASELINE["latency_ns"]) == pytest.approx((120.0, 110.0))
     low = BY_RULE["bandwidth"].limits(Baseline(value=1.0, spread=0.5, source=""))
     assert low is not None
