@@ -199,7 +199,8 @@ def baseline_line(status: Status) -> str:
     if status.is_learning:
         return "baseline: being learned"
     known = [
-        f"{figure.title} {amount(figure, one.value)} \N{PLUS-MINUS SIGN}{100 * one.spread:.1f}%"
+        f"{figure.title.partition(',')[0]} {amount(figure, one.value)} "
+        f"\N{PLUS-MINUS SIGN}{100 * one.spread:.1f}%"
         for figure in status.figures
         if (one := status.baselines.get(figure.name)) is not None
     ]
