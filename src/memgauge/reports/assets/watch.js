@@ -22,6 +22,7 @@
     svg.setAttribute("role", "img");
     let points = [];
     const finish = () => {
+      if (points.length === 1) points.push(points[0]); // a dot between two gaps
       if (points.length > 1) {
         const drawn = document.createElementNS(SVG, "polyline");
         drawn.setAttribute("points", points.join(" "));
