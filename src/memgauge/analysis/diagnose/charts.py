@@ -82,7 +82,7 @@ def slowdown_charts(found: Diagnosis) -> Iterator[Chart]:
             ),
             [(one, one.axes.latency_added_ns) for one in treated],
             _Fit(
-                name="waits for memory",
+                name="waits",
                 all_name="waits all of its time",
                 share=_share(judgement, judgement.latency_share),
                 excess=lambda ns: ns / latency[0],
