@@ -2,12 +2,14 @@
 
     python -m benchmarks.diagnose.cost --seconds 1 60
     python -m benchmarks.diagnose.cost --seconds 1 --run
+    python -m benchmarks.diagnose.cost --known known.jsonl
 
 What a pass takes beside the run of the program (generators that settle, reference loops), and what
 precedes the first round, are measured here by a short diagnosis of `sleep`. How many rounds are
 needed is that of programs of `benchmarks.diagnose.simulated` on its machine `near`. The time of a
 verdict by pressure is computed from both; with `--run` a diagnosis of `sleep` of each length is
-made too, and its time measured.
+made too, and its time measured. With `--known` the rounds are those of real diagnoses, as
+`benchmarks.diagnose.known --output` keeps them: after how many the verdict was the final one.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from statistics import median
 
 import msgspec
 
 import memgauge
+from benchmarks.diagnose.known_results import KnownResult, kept
 from benchmarks.diagnose.replicated import head, row
 from benchmarks.diagnose.simulated import MACHINES, PRESSURES, PROGRAMS, decided_rounds, passes
 from memgauge.analysis.diagnose.document import diagnosis_figures
@@ -121,20 +125,19 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--run", action="store_true", help="also run such diagnoses to their end")
+    parser.add_argument("--known", type=Path, metavar="FILE", help="rounds of real diagnoses")
     options = parser.parse_args()
     cost = measured_cost()
     print(
         f"measured here: {cost.setup_s:.1f} s before the first round, {cost.pass_s:.2f} s a pass "
         f"beside the program; {TREATMENTS} passes a round\n"
     )
-    rounds = simulated_rounds(options.replications, options.seed)
-    quick, slow = min(rounds, key=lambda name: rounds[name]), max(rounds, key=rounds.__getitem__)
-    cases = {
-        "least for a verdict": float(LEAST_ROUNDS),
-        f"quickest: {quick}": rounds[quick],
-        f"slowest: {slow}": rounds[slow],
-        "most": float(DEFAULT_ROUNDS),
-    }
+    cases = {"least for a verdict": float(LEAST_ROUNDS)}
+    if options.known is None:
+        cases |= _ends(simulated_rounds(options.replications, options.seed))
+    else:
+        cases |= known_rounds(kept(options.known))
+    cases["most"] = float(DEFAULT_ROUNDS)
     head(["a run, s", "rounds", "", "computed, min", "in the default budget"])
     for run_s in options.seconds:
         for name, count in cases.items():
@@ -144,6 +147,24 @@ def main() -> None:
     if options.run:
         print()
         _run(options.seconds, cost)
+
+
+def _ends(rounds: Mapping[str, float]) -> dict[str, float]:
+    quick, slow = min(rounds, key=lambda name: rounds[name]), max(rounds, key=rounds.__getitem__)
+    return {f"quickest: {quick}": rounds[quick], f"slowest: {slow}": rounds[slow]}
+
+
+def known_rounds(results: Sequence[KnownResult]) -> dict[str, float]:
+    """Of real diagnoses: median of the rounds since which the verdict was what it was in the end.
+
+    Args:
+        results: Those that had a verdict count.
+    """
+    of: dict[str, list[int]] = {}
+    for one in results:
+        if one.since_round is not None:
+            of.setdefault(one.program, []).append(one.since_round)
+    return {f"the same since, {name}": float(median(rounds)) for name, rounds in of.items()}
 
 
 def _run(lengths: list[float], cost: Cost) -> None:

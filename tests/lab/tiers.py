@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.lab import competing, files, nodes
+from tests.lab import competing, files, nodes, wrong_node
 from tests.lab.measuring import Seen, seen
 
 RESULT = "/lab/tiers.json"
@@ -24,6 +24,7 @@ LOOKS: dict[str, Callable[[], Seen]] = {
         nodes.interleaved,
         nodes.huge_pages,
         nodes.moved,
+        wrong_node.wrong_node,
         files.not_dax,
         files.permissions,
         files.ext4,

@@ -329,3 +329,21 @@ def test_the_presets_leave_tables_and_pictures(work: Path, tmp_path: Path) -> No
         run = api.load(tmp_path / preset)
         drawn += sum(len(section.charts) for section in run.report.sections)
     assert drawn  # a busy host leaves some without a clean visit
+
+
+@needs_all
+def test_a_program_on_the_wrong_node_is_told_which_placement_is_best(work: Path) -> None:
+    seen = look(work, ["wrong_node"], PMEM_MB="0")["wrong_node"]
+    assert "diagnosis" in seen, seen
+    variants = {one["name"]: one for one in seen["diagnosis"]["treatments"]}
+    times = {name: one["slowdown"]["value"] for name, one in variants.items()}
+    # By the program's model of its time; a few pages may lie elsewhere.
+    expected = {"as it is again": 1, "remote memory": 1, "local memory": 1 / 3}
+    expected |= {"interleaved memory": 1 / 2, "large blocks interleaved": 1 / 2}
+    expected |= {"memory interleaved by weights": 1 / 4}
+    assert times == pytest.approx(expected, abs=0.02)
+    memory = variants["local memory"]["memory"]
+    assert memory is None or memory["node_shares"]["0"] > 0.95  # a short run may not be seen
+    text = " ".join(seen["text"].split())
+    best = text.index("memory interleaved by weights (memory interleaved over nodes 0-1 by the")
+    assert best < text.index("local memory (memory on node 0 only): takes 66")

@@ -26,7 +26,7 @@ from memgauge.analysis.diagnose.verdicts import (
 )
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.section import Answer, AnswerFigure, AnswerLine, Section, Verdict
-from memgauge.model.points.diagnose import BANDWIDTH, LATENCY, WRITE
+from memgauge.model.points.diagnose import ALL_CPUS, BANDWIDTH, LATENCY, WRITE
 
 MOST_VARIANTS = 6
 MOST_NOT_TRIED = 3
@@ -181,6 +181,8 @@ def _not_tried(found: Diagnosis) -> Iterator[AnswerLine]:
 def _words(found: Diagnosis, one: Treated) -> str:
     if not one.change:
         return "shows the noise"
+    if one.name == ALL_CPUS:
+        return f"{_compared(one)}: as without a diagnosis, which needs CPUs for pressure"
     reason = found.without_effect(one)
     return f"{_compared(one)}; {reason}" if reason else _compared(one)
 

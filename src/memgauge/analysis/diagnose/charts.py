@@ -9,16 +9,50 @@ import msgspec
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import Judgement, judgement_of
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need_of
-from memgauge.analysis.diagnose.treatment_words import KINDS_OF_PRESSURE, treatment_words
 from memgauge.analysis.figures.run import scaled
 from memgauge.analysis.section import Axis, Band, Chart, Rule, Series
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.points.diagnose import BANDWIDTH, CACHE, FEWER_WAYS, LATENCY
+from memgauge.model.points.diagnose import (
+    BANDWIDTH,
+    CACHE,
+    CACHE_PART,
+    COMPUTE_AGAIN,
+    FEWER_WAYS,
+    LATENCY,
+    READ,
+    THROTTLE,
+    WRITE,
+)
 
 MIB = 1 << 20
 FIT_POINTS = 25
 SLOWER = Rule(label="5% longer", axis="y", value=1.05)
 _TIME = Axis(title="time of the program, over that beside arithmetic", unit="")
+KINDS_OF_PRESSURE = {
+    WRITE: "writes past the caches",
+    READ: "reads",
+    CACHE: "reads within the shared cache",
+    THROTTLE: "throttled by the processor",
+    FEWER_WAYS: "few ways of the shared cache",
+    COMPUTE_AGAIN: "arithmetic, again",
+}
+"""By treatment, or that of which it is a part dose."""
+_PARTS = {WRITE: "{} of writes past the caches", CACHE: "{} of the shared cache"}
+
+
+def treatment_words(name: str, step_of: str = "", part: float | None = None) -> str:
+    """One treatment by pressure.
+
+    Args:
+        name: Of the treatment.
+        step_of: Of a part dose: the treatment that applies all of it.
+        part: Of a part dose: its part.
+    """
+    if name == CACHE:
+        step_of, part = CACHE, CACHE_PART
+    if step_of in _PARTS and part is not None:
+        return _PARTS[step_of].format("half" if part == 0.5 else f"{part:.0%}")
+    return KINDS_OF_PRESSURE.get(name, name)
 
 
 class _Fit(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,7 +82,7 @@ def slowdown_charts(found: Diagnosis) -> Iterator[Chart]:
             ),
             [(one, one.axes.latency_added_ns) for one in treated],
             _Fit(
-                name="waits for memory",
+                name="waits",
                 all_name="waits all of its time",
                 share=_share(judgement, judgement.latency_share),
                 excess=lambda ns: ns / latency[0],

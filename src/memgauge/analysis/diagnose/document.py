@@ -15,6 +15,7 @@ from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need
 from memgauge.analysis.diagnose.on_curve import OnCurve
 from memgauge.analysis.diagnose.process import RunningProcess
 from memgauge.analysis.diagnose.regions import RegionDiagnosis, region_diagnoses
+from memgauge.analysis.diagnose.standing import standing_of
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
 from memgauge.analysis.diagnose.translation import TranslationKind
 from memgauge.analysis.diagnose.translation_evidence import translation_of, verdict_of
@@ -197,6 +198,11 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """None: a command was started."""
     verdict: Kind
     why: str
+    pressure_rounds: int = 0
+    """Rounds with writes, the pressure that every verdict but that on pages rests on."""
+    verdict_since_round: int | None = None
+    """After so many of them, and after each one more, the verdict by pressure was what it is; None:
+    it cannot be told."""
     regime: str | None
     latency_share: Figure | None
     bandwidth_share: Figure | None
@@ -236,7 +242,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
     if found is None:
         return None
     traffic = found.traffic
-    judgement = verdict_of(found)
+    judgement, standing = verdict_of(found), standing_of(figures)
     return DiagnosisFigures(
         command=found.command,
         metric=found.metric,
@@ -245,6 +251,8 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         process=found.process,
         verdict=judgement.kind,
         why=judgement.why,
+        pressure_rounds=standing.rounds if standing else 0,
+        verdict_since_round=standing.since if standing else None,
         regime=judgement.regime or None,
         latency_share=figure(judgement.latency_share),
         bandwidth_share=figure(judgement.bandwidth_share),

@@ -96,10 +96,11 @@ def judge(
         return Judgement(kind="cannot tell", why="No pressure was applied.")
     enough = [one for one in writes if one.rounds >= LEAST_ROUNDS]
     if not enough:
-        most = max(one.rounds for one in writes)
+        most = format_count(max(one.rounds for one in writes), "round")
+        where = " at one distance of the cores" if any(one.regime for one in writes) else ""
         return Judgement(
             kind="cannot tell",
-            why=f"Only {format_count(most, 'round')} could be paired; {LEAST_ROUNDS} are needed.",
+            why=f"Only {most} could be paired{where}; {LEAST_ROUNDS} are needed.",
         )
     traffic = _TrafficShare(share=traffic_share, basis=traffic_basis)
     judged = [_in_regime(one.regime, treated, traffic) for one in enough]
@@ -184,12 +185,12 @@ class _Evidence:
         doses = [self._write.references.get(name) for name in (LATENCY, BANDWIDTH)]
         if any(dose is not None and dose.low >= LEAST_DOSE for dose in doses):
             return None
-        latency = self._write.references.get(LATENCY)
-        return Judgement(
-            kind="cannot tell",
-            why="The generators here have too little effect on memory to tell: latency "
-            f"{times(latency)} under writes.",
-        )
+        under = f"latency {times(self._write.references.get(LATENCY))} under writes."
+        if any(dose is not None and dose.high >= LEAST_DOSE for dose in doses):
+            why = f"What pressure does to memory lies within the noise: {under}"
+        else:
+            why = f"The generators here have too little effect on memory to tell: {under}"
+        return Judgement(kind="cannot tell", why=why)
 
     def _nothing(self) -> Judgement | None:
         """Not limited by memory, nor by the cache where its pressure could tell."""

@@ -5,18 +5,17 @@ time: it has fewer page faults, its addresses are translated faster, and the ker
 larger pieces. The kernel accounts the first and the last as time in the kernel (system time),
 translation as time in user mode. A page fault also costs time in user mode afterwards, for it takes
 caches and branch predictors from the program. Soares and Stumm (FlexSC, OSDI 2010) found such an
-aftermath of system calls to be of the order of the calls themselves. So as much again as is saved
-in the kernel is taken off what is saved in user mode, and what is left is a lower bound of what
-huge pages save of translation.
+aftermath of system calls; how large that of page faults is, is not known from them. It is assumed
+to be at most as large as the faults. So as much again as is saved in the kernel is taken off what
+is saved in user mode, and what is left is a lower bound of what huge pages save of translation.
 
 The reach of the TLB is measured, by `pages` in a run that was named, or an upper bound. The
 kernel's figure (`TLB size`) is no measure of it: in a virtual machine the hypervisor states it, of
 whatever processor; CPUID has 12 bits for it, in which 4096 entries have no place; and processors
 may use one entry for several pages that lie beside each other, up to four of 4 KiB (AMD, Software
 Optimization Guide for Family 17h). So without a measurement the reach is taken to be that of the
-largest TLB known, if the kernel does not report a larger one: 4096 entries (AMD, Software
-Optimization Guide for the Zen 5 Microarchitecture; IBM, POWER10 Processor User's Manual) of four
-pages each.
+largest TLB known, if the kernel does not report a larger one: 4096 entries (Cohen
+and Subramony, Next Generation "Zen 5" Core, Hot Chips 2024) of four pages each.
 """
 
 from __future__ import annotations

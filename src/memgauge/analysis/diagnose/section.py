@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memgauge.analysis.diagnose.charts import gain_charts, slowdown_charts
+from memgauge.analysis.diagnose.charts import gain_charts, slowdown_charts, treatment_words
 from memgauge.analysis.diagnose.contradictions import contradiction_verdicts, contradictions
 from memgauge.analysis.diagnose.curve_section import curve_charts
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
@@ -12,9 +12,9 @@ from memgauge.analysis.diagnose.regions import (
     region_verdicts,
     regions_table,
 )
+from memgauge.analysis.diagnose.standing import standing_of, standing_verdicts
 from memgauge.analysis.diagnose.traffic_section import functions_table
 from memgauge.analysis.diagnose.translation_evidence import translation_table
-from memgauge.analysis.diagnose.treatment_words import treatment_words
 from memgauge.analysis.diagnose.verdicts import verdicts
 from memgauge.analysis.diagnose.working_set import working_set
 from memgauge.analysis.figures.run import Figures, scaled
@@ -35,6 +35,7 @@ def analyse(figures: Figures) -> Section:
         "diagnose",
         verdicts=[
             *verdicts(found),
+            *standing_verdicts(standing_of(figures)),
             *region_verdicts(regions),
             *contradiction_verdicts(contradictions(found, pages)),
             *(kernel_verdicts(use) if use else ()),

@@ -13,7 +13,7 @@ from memgauge.analysis.diagnose.traffic_section import traffic_verdicts
 from memgauge.analysis.diagnose.translation_evidence import translation_words, verdict_of
 from memgauge.analysis.section import Level, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.points.diagnose import LATENCY
+from memgauge.model.points.diagnose import ALL_CPUS, LATENCY
 
 KINDS: dict[Kind, str] = {
     "bandwidth": "It is limited by memory bandwidth.",
@@ -121,6 +121,9 @@ def _variants(variants: Sequence[Treated]) -> Iterator[Verdict]:
     found = [one for one in variants if one.change]
     helps = [one for one in found if is_faster(one.program)]
     for one in sorted(helps, key=lambda one: gain(one.program), reverse=True):
+        if one.name == ALL_CPUS:
+            yield _on_all_cpus(one)
+            continue
         yield Verdict(level="good", text=f"{one.name} ({one.change}): {_gained(one.program)}.")
     harms = [one for one in found if is_slower(one.program)]
     for one in harms:
@@ -138,6 +141,16 @@ def _variants(variants: Sequence[Treated]) -> Iterator[Verdict]:
             level="note",
             text=f"No gain above {MATTERS:.0%} was found of: {', '.join(nothing)}.",
         )
+
+
+def _on_all_cpus(one: Treated) -> Verdict:
+    """Of a program that uses the CPUs which a diagnosis needs for itself."""
+    return Verdict(
+        level="note",
+        text=f"Without a diagnosis, {one.change.removesuffix(', as without a diagnosis')}, it "
+        f"{_gained(one.program)}. The verdict is of the program on fewer CPUs: on all of them it "
+        "moves more, and is nearer to a limit of bandwidth.",
+    )
 
 
 def _without_effect(diagnosis: Diagnosis) -> Iterator[Verdict]:

@@ -1,4 +1,4 @@
-"""Other CPUs for a program, within those that it has.
+"""Other CPUs for a program: within those that it has, and all of the machine's.
 
 A program is confined to a set of CPUs; its threads are not bound one by one. Most thread libraries
 start as many threads as the set has CPUs.
@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
 from memgauge.model.cpulist import format_cpu_list
+from memgauge.model.points.diagnose import ALL_CPUS
 from memgauge.model.system import System
 from memgauge.model.units import format_count
 from memgauge.system.topology.placement import cpus_for, hides_caches, last_level_caches
@@ -58,6 +59,20 @@ def cpu_placements(
         else:
             not_tried.append(NotTried(one.name, f"the same CPUs as {same}" if same else one.reason))
     return made, not_tried
+
+
+def on_all_cpus(program: Sequence[int], allowed: Sequence[int]) -> list[Treatment]:
+    """The usual way on all CPUs, which a diagnosis shares with its generators: what that changes.
+
+    Args:
+        program: CPUs that the program has.
+        allowed: CPUs that it would have without a diagnosis.
+    """
+    if set(allowed) <= set(program):
+        return []
+    count, cpus = format_count(len(allowed), "CPU"), format_cpu_list(sorted(allowed))
+    change = f"on all {count}, {cpus}, as without a diagnosis"
+    return [replace(variant(ALL_CPUS, change), cpus=sorted(allowed))]
 
 
 def _candidates(program: Sequence[int], system: System) -> Iterator[_Candidate]:

@@ -9,7 +9,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from memgauge.experiments.diagnose.cpu_placements import THREAD_VARIABLES, cpu_placements
+from memgauge.experiments.diagnose.cpu_placements import (
+    THREAD_VARIABLES,
+    cpu_placements,
+    on_all_cpus,
+)
 from memgauge.experiments.diagnose.memory_placements import memory_placements
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_EVIDENCE,
@@ -57,6 +61,9 @@ def variants(
         if len(places.program) == 1:
             not_tried.append(NotTried("fewer threads", "the program has one CPU"))
     if "placement" in parameters.only:
+        if parameters.program_cpus is None:
+            everywhere = on_all_cpus(places.program, system.allowed_cpus)
+            made += [_on_its_cpus(one, parameters.words) for one in everywhere]
         for found, left_out in (
             cpu_placements(places.program, system, os.environ),
             memory_placements(places.program, system, refusal()),

@@ -26,6 +26,8 @@ CACHE_PART = 0.5
 AS_IT_IS = "as it is"
 """The treatment that variants are compared with."""
 AS_IT_IS_AGAIN = "as it is again"
+ALL_CPUS = "all CPUs"
+"""The usual way, on the CPUs that generators have otherwise too."""
 
 
 def point_name(subject: str, treatment: str) -> str:

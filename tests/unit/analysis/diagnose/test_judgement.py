@@ -64,6 +64,12 @@ def test_weak_pressure_tells_nothing_of_any_program() -> None:
         assert "too little effect" in judgement.why
 
 
+def test_a_dose_that_is_lost_in_noise_is_not_called_weak() -> None:
+    judgement = judged(diagnosed(latency=1.0, noise=0.7))
+    assert judgement.kind == "cannot tell"
+    assert "What pressure does to memory lies within the noise: latency" in judgement.why
+
+
 def test_few_rounds_and_an_unsteady_program_tell_nothing() -> None:
     few = judged(diagnosed(latency=1.0, rounds=7))
     assert few.kind == "cannot tell"
@@ -84,3 +90,9 @@ def test_cores_that_move_are_told_apart_and_never_pooled() -> None:
 def test_noise_is_no_verdict() -> None:
     judgement = judged(diagnosed(latency=0.03, noise=0.15))
     assert judgement.kind == "cannot tell"
+
+
+def test_rounds_that_cores_moved_in_are_told_from_rounds_that_are_missing() -> None:
+    moving = judged(diagnosed(latency=0.5, rounds=9, pingpongs_ns=(50.0, 200.0)))
+    assert moving.kind == "cannot tell"
+    assert "could be paired at one distance of the cores; 8 are needed" in moving.why

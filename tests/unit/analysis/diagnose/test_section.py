@@ -49,6 +49,19 @@ def test_variants_are_told_in_order_of_their_gain() -> None:
     assert "No gain above 2% was found of: d." in text
 
 
+def test_all_cpus_are_no_remedy_but_show_what_the_diagnosis_is_of() -> None:
+    figures = diagnosed(variants={"all CPUs": 0.5, "huge": 0.8})
+    verdicts = analyse(figures).verdicts
+    (one,) = (one for one in verdicts if one.text.startswith("Without a diagnosis"))
+    assert one.level == "note"
+    assert "% less time" in one.text
+    assert "of the program on fewer CPUs" in one.text
+    assert [one.text.split()[0] for one in verdicts if one.level == "good"] == ["huge"]
+    answer = report_of(figures).answer
+    assert answer is not None
+    assert "faster: as without a diagnosis" in " ".join(line.detail for line in answer.lines)
+
+
 @pytest.mark.parametrize(
     ("noise", "words"),
     [(0.001, "no difference above 2%"), (0.5, "no difference that can be told")],

@@ -11,7 +11,7 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.experiments.machines import a_machine
 
-from memgauge.experiments.diagnose.cpu_placements import cpu_placements
+from memgauge.experiments.diagnose.cpu_placements import cpu_placements, on_all_cpus
 from memgauge.model.system import System
 
 TWO_SOCKETS = a_machine(4, threads_per_core=2, sockets=2)
@@ -101,3 +101,9 @@ def test_numbers_of_threads_are_lowered_and_never_raised() -> None:
     (one, *_) = made
     assert one.environment == {"OMP_NUM_THREADS": "8"}
     assert one.change == "on 8 CPUs: 0-7, OMP_NUM_THREADS=8"
+
+
+def test_all_cpus_are_tried_where_a_diagnosis_takes_some_of_them() -> None:
+    (one,) = on_all_cpus([0, 1], [0, 1, 2, 3])
+    assert (one.cpus, one.change) == ([0, 1, 2, 3], "on all 4 CPUs, 0-3, as without a diagnosis")
+    assert on_all_cpus([0, 1, 2, 3], [0, 1]) == []

@@ -117,7 +117,7 @@ def test_a_placement_is_recorded_with_its_cpus_and_nodes() -> None:
 
 def test_a_placement_that_is_not_possible_is_refused_with_all_reasons() -> None:
     with pytest.raises(NotPossibleHere, match="other CPUs: the program has one CPU; local"):
-        Diagnose().plan(asked(only="placement"), a_machine(2))
+        Diagnose().plan(asked(only="placement", program_cpus="0"), a_machine(2))
 
 
 @pytest.mark.parametrize(
