@@ -6,11 +6,11 @@ and not the pass. The burst then reads a buffer on, line after line, with the ad
 the faster of its two pieces counts. What a pass reads is bounded (`bytes_per_pass`), and what it
 costs is measured by whoever runs it.
 
-What would invalidate it: a ring that the last-level cache holds (`is_small`); another program on
-the probe's CPU, which is seen as involuntary switches and reported with the pass (`was_disturbed`);
-a host that moves the virtual CPU to another socket, which is a change of latency like any other.
-A burst of one CPU is bounded by what one core can have in flight: it falls when memory is loaded,
-but it is no measure of the bandwidth of the whole machine.
+What would invalidate it: a ring that the last-level cache holds (`is_small`); other programs on the
+probe's CPU that run in more pieces than the medians bear, which is seen as involuntary switches and
+reported with the pass (`was_disturbed`); a host that moves the virtual CPU to another socket, which
+is a change of latency like any other. A burst of one CPU is bounded by what one core can have in
+flight: it falls when memory is loaded, but it is no measure of the bandwidth of the whole machine.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ MOST_RING_BYTES = 512 * MIB
 CACHE_MULTIPLE = 2
 """Sizes of the last-level cache that the ring takes, within the limits above: every line of it is
 used, and comes up again after minutes."""
+MOST_SWITCHES = 2
+"""Involuntary ones during the chase: fewer than half of the pieces are spoiled. Where all other
+CPUs are busy the thread that asks for the pass shares this one and interrupts it now and then."""
 MEMORY_SHARE = 16
 """The ring and the buffer each take at most one part in so many of the available memory."""
 BUFFER_BYTES = 64 * MIB
@@ -55,7 +58,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     """Read from memory by the whole pass, as far as no cache answers."""
     was_disturbed: bool
-    """Whether another program ran in its place meanwhile."""
+    """Whether other threads ran in its place in so many pieces that the figures may be of them."""
 
 
 class Probe:
@@ -122,8 +125,18 @@ class Probe:
             chase_ns=round(median(_lengths(walk))),
             bytes_per_s=round(BURST_BYTES * 1e9 / least_ns),
             bytes=bytes_per_pass(),
-            was_disturbed=walk.involuntary_switches + burst.involuntary_switches > 0,
+            was_disturbed=are_too_many(walk.involuntary_switches, burst.involuntary_switches),
         )
+
+
+def are_too_many(in_walk: int, in_burst: int) -> bool:
+    """Whether a pass was interrupted so often that its median and its best may be spoiled.
+
+    Args:
+        in_walk: Involuntary switches during the chase, whose pieces give a median.
+        in_burst: Those during the burst, of whose pieces one has to be whole.
+    """
+    return in_walk > MOST_SWITCHES or in_burst >= BURST_PIECES
 
 
 def bytes_per_pass() -> int:

@@ -7,6 +7,7 @@ from memgauge.experiments.watch.probe import (
     LEAST_RING_BYTES,
     MOST_RING_BYTES,
     Probe,
+    are_too_many,
     bytes_per_pass,
     ring_bytes,
 )
@@ -31,6 +32,16 @@ def test_no_room_is_refused_in_one_line() -> None:
 def test_a_pass_reads_what_the_documentation_says() -> None:
     assert bytes_per_pass() == pytest.approx(4.7e6, rel=0.02)
     assert bytes_per_pass() < BUFFER_BYTES / 8, "what a pass reads, later ones do not find cached"
+
+
+@pytest.mark.parametrize(
+    ("in_walk", "in_burst", "too_many"),
+    [(0, 0, False), (2, 1, False), (3, 0, True), (0, 2, True)],
+)
+def test_interruptions_that_median_and_best_bear_cost_no_pass(
+    in_walk: int, in_burst: int, *, too_many: bool
+) -> None:
+    assert are_too_many(in_walk, in_burst) == too_many
 
 
 @pytest.mark.native
