@@ -24,7 +24,7 @@ CXX_FILES := $(shell find core bindings src/memgauge/include -name '*.[ch]' -o -
 SHELL_FILES := packaging/container/build.sh packaging/container/install.sh .ci/provide .ci/quietly .ci/run .ci/unpack_pcp tests/lab/guest.sh tests/lab/init benchmarks/gpu/run.sh
 PYTHON_FILES := $(wildcard src tests benchmarks examples noxfile.py) $(wildcard .ci/*.py cmake/*.py)
 
-.PHONY: help survey test generated docs kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy clang-tidy-each types format core-test sanitize cross-test fuzz wheel dev clean
+.PHONY: help survey downloads test generated docs kills docs-test option-matrix lint ruff clang-format shellcheck clang-tidy clang-tidy-each types format core-test sanitize cross-test fuzz wheel dev clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -35,6 +35,11 @@ help: ## this list
 
 survey: $(VENV)/.installed ## measure this machine; options: ARGS="--budget 30s"
 	@$(BIN)/memgauge survey $(ARGS)
+
+# What steps want of the system, at once: two that run side by side cannot both install.
+downloads:
+	@.ci/provide cross fuzz
+	@.ci/provide oracles && .ci/unpack_pcp
 
 # pytest rewrites each test's assertions when it first imports it: once for all workers, while what
 # the tests need is downloaded.
