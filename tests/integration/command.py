@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tests.integration import warm
@@ -47,11 +47,35 @@ def memgauge(
         environment: all of it; None: that of the tests.
         limit_s: how long it may take.
     """
+    if before:
+        return _anew([*before, *command(*arguments)], cwd, environment, limit_s)
+    return run_module("memgauge", arguments, cwd=cwd, environment=environment, limit_s=limit_s)
+
+
+def run_module(
+    module: str,
+    arguments: Iterable[object],
+    *,
+    cwd: Path | str | None = None,
+    environment: Mapping[str, str] | None = None,
+    limit_s: float = LIMIT_S,
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m module` to its end, in a fork where `memgauge` would be run in one."""
+    words = [str(one) for one in arguments]
     given = os.environ if environment is None else environment
-    if not before and warm.suits(given):
-        return warm.run([str(one) for one in arguments], cwd, given, limit_s)
+    if warm.suits(given):
+        return warm.run(words, cwd, given, limit_s, module=module)
+    return _anew([sys.executable, "-m", module, *words], cwd, environment, limit_s)
+
+
+def _anew(
+    words: Sequence[str],
+    cwd: Path | str | None,
+    environment: Mapping[str, str] | None,
+    limit_s: float,
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*before, *command(*arguments)],
+        words,
         cwd=cwd,
         env=environment,
         capture_output=True,

@@ -16,9 +16,11 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import json
 import os
 import pkgutil
+import resource
 import shlex
 import signal
 import socket
@@ -30,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tests.integration import warm_client
 
@@ -41,6 +43,8 @@ READ_AT_START = ("PYTHON", "LD_", "MALLOC_", "GLIBC_", "LANG", "LC_")
 NOT_IMPORTED = ("fft3d", "cluster_ranks", "__main__", "_core")
 """Parts of names of modules that start threads or MPI when they are imported, or are no module."""
 SOCKET = "socket"
+MEMGAUGE = "memgauge"
+NO_LIMITS: Mapping[int, int] = {}
 ALSO_IMPORTED = ("altair", "rich.console", "rich.progress", "rich.table")
 
 
@@ -56,15 +60,40 @@ def suits(environment: Mapping[str, str]) -> bool:
     return read(environment) == read(_server().started_with)
 
 
+class Completed(subprocess.CompletedProcess[str]):
+    """A command that has ended, and what it used."""
+
+    cpu_s: float
+    """Processor time, that of its own processes included."""
+    peak_bytes: int
+    """Memory, that of the process that it is a fork of included."""
+
+
 def run(
-    arguments: Sequence[str], cwd: Path | str | None, environment: Mapping[str, str], limit_s: float
-) -> subprocess.CompletedProcess[str]:
+    arguments: Sequence[str],
+    cwd: Path | str | None,
+    environment: Mapping[str, str],
+    limit_s: float,
+    *,
+    module: str = MEMGAUGE,
+    limits: Mapping[int, int] = NO_LIMITS,
+) -> Completed:
     """Run a command to its end, as `subprocess.run` does with captured output as text.
+
+    Args:
+        arguments: of the command.
+        cwd: the directory in which it runs; None: that of the tests.
+        environment: all of it.
+        limit_s: how long it may take.
+        module: the command is `python -m module`, of one whose `main` takes no arguments.
+        limits: resources of the process, by their numbers in `resource`.
 
     Raises:
         subprocess.TimeoutExpired: it did not end in `limit_s`; it was killed.
     """
-    return _server().run(arguments, cwd, environment, limit_s)
+    where = str(Path.cwd() if cwd is None else Path(cwd).absolute())
+    request = [list(arguments), where, dict(environment), None, module, list(limits.items())]
+    return _server().run(request, limit_s)
 
 
 def shell_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -106,16 +135,10 @@ class Server:
         self._process.wait()
         self._directory.cleanup()
 
-    def run(
-        self,
-        arguments: Sequence[str],
-        cwd: Path | str | None,
-        environment: Mapping[str, str],
-        limit_s: float,
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, command: list[Any], limit_s: float) -> Completed:
         """As the function of this name."""
-        where = str(Path.cwd() if cwd is None else Path(cwd).absolute())
-        request = json.dumps([list(arguments), where, dict(environment)]).encode()
+        arguments = command[0]
+        request = json.dumps(command).encode()
         assert len(request) < MOST_REQUEST_BYTES
         (out, out_end), (error, error_end) = os.pipe(), os.pipe()
         try:
@@ -132,12 +155,14 @@ class Server:
         except TimeoutError as late:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            self._number(limit_s)
+            for _ in range(3):  # its exit code, and what it used
+                self._number(limit_s)
             # Programs that it started may keep the streams open: nobody waits for them.
-            raise subprocess.TimeoutExpired(list(arguments), limit_s) from late
-        return subprocess.CompletedProcess(
-            list(arguments), code, *(reader.whole() for reader in readers)
-        )
+            raise subprocess.TimeoutExpired(arguments, limit_s) from late
+        done = Completed(arguments, code, *(reader.whole() for reader in readers))
+        done.cpu_s = self._number(limit_s) / 1e9
+        done.peak_bytes = self._number(limit_s)
+        return done
 
     def _number(self, limit_s: float) -> int:
         self._socket.settimeout(limit_s)
@@ -162,7 +187,7 @@ class _Reader(threading.Thread):
 
     def run(self) -> None:
         """As the thread."""
-        with os.fdopen(self._descriptor, encoding="utf-8") as stream:
+        with os.fdopen(self._descriptor, encoding="utf-8", errors="replace") as stream:
             self._text = stream.read()
 
     def whole(self) -> str:
@@ -232,8 +257,10 @@ def _answered(client: socket.socket) -> bool:
     for stream in streams:
         os.close(stream)
     client.sendall(pid.to_bytes(8, "little"))
-    status = os.waitpid(pid, 0)[1]
-    client.sendall(os.waitstatus_to_exitcode(status).to_bytes(8, "little", signed=True))
+    _, status, used = os.wait4(pid, 0)
+    cpu_ns = int((used.ru_utime + used.ru_stime) * 1e9)
+    known = (os.waitstatus_to_exitcode(status), cpu_ns, used.ru_maxrss << 10)
+    client.sendall(b"".join(number.to_bytes(8, "little", signed=True) for number in known))
     return True
 
 
@@ -244,19 +271,22 @@ def _received(client: socket.socket, length: int) -> tuple[bytes, list[int]]:
 
 def _command(request: bytes, streams: Sequence[int]) -> int:
     """Become the process of a command, and run it."""
-    arguments, where, environment, *cpus = json.loads(request)
+    arguments, where, environment, cpus, *others = json.loads(request)
+    module, limits = others or (MEMGAUGE, ())
     for number, stream in enumerate(streams, start=3 - len(streams)):
         os.dup2(stream, number)
         os.close(stream)
     if cpus:
-        os.sched_setaffinity(0, cpus[0])
+        os.sched_setaffinity(0, cpus)
+    for which, most in limits:
+        hard = resource.getrlimit(which)[1]
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(which, (least, hard))
     os.chdir(where)
     os.environ.clear()
     os.environ.update(environment)
-    sys.argv = ["memgauge", *arguments]
-    from memgauge.__main__ import main as memgauge
-
-    return memgauge()
+    sys.argv = [module, *arguments]
+    return int(importlib.import_module(f"{module}.__main__").main() or 0)
 
 
 def _end(code: int) -> NoReturn:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.integration.command import run_module
 from tests.option_matrix.options import names
 from tests.option_matrix.pairs import Row, covering, enough_for_each_value, pairs_in, pairs_of
 from tests.option_matrix.refusals import is_allowed
@@ -32,31 +31,16 @@ SEED = os.environ.get("MEMGAUGE_OPTION_MATRIX_SEED", "1")
 """Of that choice: fixed, so that what a test finds does not depend on the day."""
 ANNOUNCEMENTS = ("memgauge: measuring takes at most ", "memgauge: simulating ")
 """Of how long `traffic` is going to take, before it may be refused."""
-LIMIT_S = 600 if SHARE != "all" else None
+LIMIT_S = 600 if SHARE != "all" else 86_400
 
 
 def results_of(
     name: str, *more: str, environment: Mapping[str, str] | None = None
 ) -> list[dict[str, Any]]:
     """What became of each combination; they share a process, which a crash would end."""
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "tests.option_matrix",
-            name,
-            "--share",
-            SHARE,
-            "--seed",
-            SEED,
-            *more,
-        ],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
+    words = [name, "--share", SHARE, "--seed", SEED, *more]
+    done = run_module(
+        "tests.option_matrix", words, cwd=ROOT, environment=environment, limit_s=LIMIT_S
     )
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     last = lines[-1].get("words") if lines else None
