@@ -31,11 +31,16 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 def measured(
-    experiment: str = "stream", *, text: bool = False, seconds: float = 0.5, **options: Any
+    experiment: str = "stream",
+    *,
+    text: bool = False,
+    seconds: float = 0.5,
+    visits: int = 1,
+    **options: Any,
 ) -> Seen:
     """What a short run recorded, with `text` also its summary; or the error that it ended with.
 
-    With `text` it gets more time until every point was visited: a busy host emulates slowly.
+    With `text` it gets more time until every point had so many visits: a busy host emulates slowly.
     """
     chosen = load(experiment)
     try:
@@ -44,7 +49,8 @@ def measured(
             output = tempfile.mkdtemp(dir=DISK) + "/run"
             run_options = RunOptions(budget_s=longer * seconds, output=output)
             result = measure([(chosen, parameters)], run_options, name=experiment)
-            if not text or all(map(result.run.samples_of, result.run.points)):
+            had = [len(result.run.samples_of(point)) for point in result.run.points]
+            if not text or min(had, default=0) >= visits:
                 break
     except MemgaugeError as error:
         return {"error": str(error), "code": int(error.exit_code)}

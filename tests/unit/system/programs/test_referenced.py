@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import gc
 import mmap
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -72,9 +74,15 @@ def test_a_refusal_is_an_error_of_the_process_itself_only(tmp_path: Path) -> Non
 
 
 def test_a_real_process_is_seen_to_refer_to_what_it_touched_since() -> None:
-    """Of 32 MiB, all, none and then half, beside what the interpreter itself refers to."""
-    whole = 32 * MIB
-    with mmap.mmap(-1, whole) as memory:
+    """Of 128 MiB, all, none and then half, beside what the interpreter itself refers to.
+
+    A collection of garbage would refer to every object of the tests that ran before.
+    """
+    whole = 128 * MIB
+    gc.disable()
+    with ExitStack() as stack:
+        stack.callback(gc.enable)
+        memory = stack.enter_context(mmap.mmap(-1, whole))
         memory.madvise(mmap.MADV_NOHUGEPAGE)
         touch(memory, whole)
         before = sizes_of(os.getpid())
