@@ -185,20 +185,16 @@ def _traffic(status: Status) -> Iterator[Metric]:
     if levels.samples:
         yield levels
     headroom = status.headroom
-    if headroom is not None and headroom.share_of_peak is not None:
-        yield GaugeMetricFamily(
-            f"{PREFIX}_peak_share_ratio",
-            "Counted traffic over the peak measured at its share of reads",
-            value=headroom.share_of_peak,
-            unit="ratio",
-        )
-    if headroom is not None and headroom.share_of_knee is not None:
-        yield GaugeMetricFamily(
-            f"{PREFIX}_knee_share_ratio",
-            "Counted traffic over the knee measured at its share of reads",
-            value=headroom.share_of_knee,
-            unit="ratio",
-        )
+    if headroom is None:
+        return
+    for what, share in (("peak", headroom.share_of_peak), ("knee", headroom.share_of_knee)):
+        if share is not None:
+            yield GaugeMetricFamily(
+                f"{PREFIX}_{what}_share_ratio",
+                f"Counted traffic over the {what} measured at its share of reads",
+                value=share,
+                unit="ratio",
+            )
 
 
 def _help(figure: Figure) -> str:

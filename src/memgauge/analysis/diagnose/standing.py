@@ -21,10 +21,10 @@ from memgauge.analysis.diagnose.judgement import Kind, judge, judgement_of
 from memgauge.analysis.diagnose.regions import pressures_of, treated_under
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Verdict
+from memgauge.analysis.statistics.intervals import CONFIDENCE
 from memgauge.model.points.diagnose import WRITE, DiagnoseRequested
 from memgauge.model.units import format_count
 
-CONFIDENCE = 0.95
 MOST_LOOKS = 40
 """Of twice as many rounds or more, only every second, third and so on is looked at."""
 

@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import tomllib
 from collections.abc import Callable
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -26,6 +27,7 @@ _MOST_BYTES = 16 << 20
 """Of a bundle; those known have 0.9 MB."""
 
 
+@cache
 def shipped() -> str | None:
     """The chart libraries that the build put into the package; None if it did not."""
     script = _asset("vega.js")
