@@ -29,7 +29,9 @@ def test_a_run_shows_what_it_refers_to_or_why_not() -> None:
     assert len(referenced.looks) >= 2
     for look in referenced.looks:
         assert look.interval_ns >= 10_000_000
-        assert 0 < look.referenced_bytes <= look.resident_bytes
+        assert 0 <= look.referenced_bytes <= look.resident_bytes
+    # On a busy machine the program may not run between two looks; before the first one it has.
+    assert any(look.referenced_bytes for look in referenced.looks)
 
 
 def test_a_short_run_is_not_run_again() -> None:
