@@ -58,11 +58,12 @@ def main() -> None:
 
 def run(name: str, place: Path, gpu: bool, share: str, draw: random.Random) -> None:
     """Print a line for each combination that is run or refused beforehand."""
-    found = chosen(name, place, draw, gpu=gpu)
+    enough = None if share == ALL else int(share)
+    found = chosen(name, place, draw, gpu=gpu, enough=enough)
     singles = enough_for_each_value(found.rows)
     others = [row for row in found.rows if row not in singles]
-    if share != ALL:
-        others = draw.sample(others, min(int(share), len(others)))
+    if enough is not None:
+        others = draw.sample(others, min(enough, len(others)))
     say(combinations=len(found.rows), run=len(singles + others), impossible=len(found.refused))
     for row in singles + others:
         say(row=row, **outcome(name, row, place))
@@ -70,8 +71,10 @@ def run(name: str, place: Path, gpu: bool, share: str, draw: random.Random) -> N
         say(words=options.words(name, row), refused=why)
 
 
-def chosen(name: str, place: Path, draw: random.Random, *, gpu: bool) -> Covering:
-    """Combinations that plan something here."""
+def chosen(
+    name: str, place: Path, draw: random.Random, *, gpu: bool, enough: int | None = None
+) -> Covering:
+    """Combinations that plan something here; with `enough`, those of values and so many more."""
     system = small_machine.small()
 
     def refusal(row: Row) -> str | None:
@@ -84,7 +87,7 @@ def chosen(name: str, place: Path, draw: random.Random, *, gpu: bool) -> Coverin
             return refusal_of_auto()
         return None
 
-    return covering(options.factors_of(name, place, gpu=gpu), refusal, draw)
+    return covering(options.factors_of(name, place, gpu=gpu), refusal, draw, enough)
 
 
 @cache

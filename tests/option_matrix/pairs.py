@@ -37,15 +37,18 @@ class Covering:
     """Why any combination was refused that was looked at, with the first of these."""
 
 
-def covering(factors: Factors, refusal: Refusal, draw: random.Random) -> Covering:
+def covering(
+    factors: Factors, refusal: Refusal, draw: random.Random, enough: int | None = None
+) -> Covering:
     """Choose combinations in which every pair of values occurs that is not refused.
 
     Args:
         factors: the values of each option, the first being what goes with all others best.
         refusal: why a combination cannot be; None: it can.
         draw: decides between equals.
+        enough: every value is to occur, and so many combinations beside; None: every pair.
     """
-    return _Search(factors, refusal, draw).found
+    return _Search(factors, refusal, draw, enough).found
 
 
 def pairs_of(factors: Mapping[str, Sequence[Value]]) -> list[Pair]:
@@ -73,7 +76,9 @@ def enough_for_each_value(rows: Sequence[Row]) -> list[Row]:
 class _Search:
     """Greedy: each combination has as many new pairs as can be had."""
 
-    def __init__(self, factors: Factors, refusal: Refusal, draw: random.Random) -> None:
+    def __init__(
+        self, factors: Factors, refusal: Refusal, draw: random.Random, enough: int | None
+    ) -> None:
         self.found = Covering()
         self._factors = factors
         self._refusal = refusal
@@ -87,7 +92,23 @@ class _Search:
             for name, values in factors.items()
         }
         self._missing = dict.fromkeys(pairs_of(self._factors))
-        while self._missing:
+        if enough is not None:
+            self._sample(enough)
+        while self._missing and enough is None:
+            self._cover(next(iter(self._missing)))
+
+    def _sample(self, more: int) -> None:
+        """Combinations until every value occurs, and so many beside those that this needs."""
+        rows = self.found.rows
+        for name, values in self._factors.items():
+            for value in values:
+                if all(row[name] != value for row in rows):
+                    with_it = next((pair for pair in self._missing if (name, value) in pair), None)
+                    if with_it is not None:
+                        self._cover(with_it)
+                if all(row[name] != value for row in rows):
+                    rows.append(self._known[name, value])
+        while self._missing and len(rows) < len(enough_for_each_value(rows)) + more:
             self._cover(next(iter(self._missing)))
 
     def _why(self, row: Row) -> str | None:

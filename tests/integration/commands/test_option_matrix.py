@@ -109,6 +109,16 @@ def test_every_pair_that_is_not_refused_is_in_a_combination() -> None:
     assert not any(refusal(row) for row in found.rows)
 
 
+@pytest.mark.parametrize("more", [0, 2])
+def test_a_sample_has_every_value_and_is_found_without_all_pairs(more: int) -> None:
+    whole = covering(FACTORS, lambda _: None, random.Random(1)).rows
+    rows = covering(FACTORS, lambda _: None, random.Random(1), more).rows
+    assert {setting for row in rows for setting in row.items()} == {
+        setting for row in whole for setting in row.items()
+    }
+    assert len(enough_for_each_value(rows)) + more <= len(rows) < len(whole)
+
+
 def test_a_value_that_is_always_refused_is_told_once_and_in_no_combination() -> None:
     found = covering(
         FACTORS, lambda row: "no r here" if row["--d"] == "r" else None, random.Random(1)
