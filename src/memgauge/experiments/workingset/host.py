@@ -28,6 +28,7 @@ from memgauge.experiments.workingset.plan import (
     CACHE_MULTIPLE,
     ELEMENT_BYTES,
     LEAST_LARGEST_BYTES,
+    MEMORY_DIVISOR,
     SWEEPS,
     WorkingsetGroup,
     WorkingsetParameters,
@@ -72,7 +73,8 @@ class Workingset(Experiment):
         cpu = cpus_for(parameters.cpus, 1, system)[0]
         caches = caches_of(cpu, system)
         last_bytes = caches[max(caches)].bytes if caches else None
-        automatic = max(LEAST_LARGEST_BYTES, CACHE_MULTIPLE * (last_bytes or 0))
+        least_bytes = min(LEAST_LARGEST_BYTES, system.available_bytes // MEMORY_DIVISOR)
+        automatic = max(least_bytes, CACHE_MULTIPLE * (last_bytes or 0))
         sizes = footprints(largest_footprint(parameters, automatic, LINE_BYTES))
         walks = [_walk(size, last_bytes or LEAST_LARGEST_BYTES) for size in sizes]
         reads = reads_of(sizes, READ_BYTES)

@@ -23,6 +23,9 @@ from memgauge.model.units import format_bytes
 KIB = 1 << 10
 LEAST_BYTES = 4 * KIB
 LEAST_LARGEST_BYTES = 64 << 20
+MEMORY_DIVISOR = 12
+"""Of what is available: where memory is short the largest footprint is smaller, for all rings and
+arrays together take eight times as much."""
 CACHE_MULTIPLE = 6
 """Three footprints beyond twice the last level, so that memory shows as a plateau of its own."""
 SWEEPS = 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +37,15 @@ def test_no_step_is_wider_than_half_an_octave(power: int) -> None:
 def test_more_than_one_thread_is_refused() -> None:
     with pytest.raises(RequestError, match="working set is that of one core"):
         Workingset().plan(build(WorkingsetParameters, threads="1,2"), detect())
+
+
+def test_the_sweep_fits_where_memory_is_short() -> None:
+    available = 256 << 20
+    system = msgspec.structs.replace(detect(), caches=[], available_bytes=available)
+    (group,) = Workingset().plan(WorkingsetParameters(), system)
+    assert available / 2 < group.bytes < available * 0.8
+    (asked,) = Workingset().plan(WorkingsetParameters(largest_bytes=64 << 20), system)
+    assert asked.bytes > available
 
 
 def test_planned_points_are_those_that_are_opened_and_measured() -> None:
