@@ -111,7 +111,7 @@ def test_what_rests_is_idle_and_what_works_is_not(
 ) -> None:
     known = begins_s(run, parts)
     rests = [(known[0], known[1]), (known[2], known[3])]
-    for phase in phases:
+    for phase in phases[1:]:  # the first begins with the start of an interpreter, which may wait
         middle = (phase.begin_s + phase.end_s) / 2
         cores = phase.activity.cpu_cores
         if cores is None or phase.duration_s < LASTS_S / 2:
