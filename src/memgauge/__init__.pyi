@@ -423,6 +423,7 @@ def diagnose(
     same_output: bool = ...,
     simulate_up_to: float | str = ...,
     curves: str | None = ...,
+    weights: str | None = ...,
     variants: Any = ...,
     budget: float | str = ...,
     precision: float | str = ...,

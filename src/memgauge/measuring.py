@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from memgauge.experiments.loaded.parameters import LoadedParameters
     from memgauge.experiments.shared.base import Experiment
     from memgauge.model.record_kinds.replayed import Replayed
-    from memgauge.model.records import MeasuredCurve, MeasuredReach
+    from memgauge.model.records import MeasuredCurve, MeasuredReach, MeasuredWeights
     from memgauge.model.system import System
     from memgauge.runner.budget import Beginning
     from memgauge.runner.request import Progress
@@ -75,6 +75,7 @@ def measure(  # noqa: PLR0913 - all but two by name
             if resume
             else known_before(directory, machine.machine_id, remembered=options.remember)
         )
+        chosen, weights = _by_weights(chosen, machine, resume)
         noticed = [*prepared_with, *known.warnings]
         for warning in noticed:
             on_warning(warning)
@@ -90,7 +91,7 @@ def measure(  # noqa: PLR0913 - all but two by name
             warnings=noticed,
             earlier=known.runs,
             began=began,
-            known=() if resume else [*_known_curves(chosen, machine), *replayed],
+            known=() if resume else [*_known_curves(chosen, machine), *weights, *replayed],
         )
         result = Result(execute(request, on_progress), request.directory)
         _keep_headlines(result, on_warning, remember=options.remember)
@@ -154,6 +155,40 @@ def _known_curves(
 
     named = [one.curves for _, one in chosen if isinstance(one, DiagnoseOptions) and one.curves]
     return [one for path in named for one in load_run(path).known_of(machine.machine_id)]
+
+
+def _by_weights(
+    chosen: Sequence[tuple[Experiment, CommonParameters]], machine: System, resume: Path | None
+) -> tuple[list[tuple[Experiment, CommonParameters]], list[MeasuredWeights]]:
+    """The experiments, a diagnosis with the weights of nodes of the run that it names, and these.
+
+    Args:
+        chosen: Experiments to run, each with its requested parameters.
+        machine: This one.
+        resume: Run to complete, whose record holds the weights; None: the named run does.
+
+    Raises:
+        RunFileError: it is no run.
+        RequestError: it is of another machine, or does not tell which weights are best.
+    """
+    if all(one.name != "diagnose" for one, _ in chosen):
+        return [*chosen], []
+    from memgauge.experiments.diagnose.host import Diagnose
+    from memgauge.experiments.diagnose.parameters import DiagnoseOptions
+
+    found: list[MeasuredWeights] = []
+    made: list[tuple[Experiment, CommonParameters]] = []
+    for experiment, parameters in chosen:
+        if isinstance(parameters, DiagnoseOptions) and parameters.weights:
+            found = (
+                load_run(resume).run.weights
+                if resume
+                else load_run(parameters.weights).weights_of(machine.machine_id)
+            )
+            made.append((Diagnose(found), parameters))
+        else:
+            made.append((experiment, parameters))
+    return made, found
 
 
 def _keep_headlines(

@@ -16,7 +16,7 @@ import msgspec
 from memgauge.model.arguments import path_of
 from memgauge.model.errors import RequestError, RunFileError
 from memgauge.model.record_kinds.replayed import Replayed
-from memgauge.model.records import MeasuredCurve, MeasuredReach, Validation
+from memgauge.model.records import MeasuredCurve, MeasuredReach, MeasuredWeights, Validation
 from memgauge.model.storage.run_file import Run, read_run
 from memgauge.model.text import quoted
 
@@ -178,16 +178,40 @@ class Result(Analysed):
             )
         return [*curves, *([reach] if reach else [])]
 
+    def weights_of(self, machine_id: str) -> list[MeasuredWeights]:
+        """The best weights of interleaved nodes, for a diagnosis of the same machine.
+
+        Args:
+            machine_id: Of that machine.
+
+        Raises:
+            RequestError: this run is of another machine, or does not tell which weights are best.
+        """
+        from memgauge.analysis.interleave.measured import measured_weights
+
+        self._require_machine(machine_id, "--weights")
+        found = measured_weights(self._known)
+        if not found:
+            raise RequestError(
+                f"--weights {quoted(str(self.directory))}: does not tell which weights of nodes "
+                "are best; name a run of 'memgauge interleave' or 'memgauge survey' with enough "
+                "rounds"
+            )
+        return found
+
     def _curves(self, machine_id: str) -> list[MeasuredCurve]:
         from memgauge.analysis.loaded.measured import measured_curves
 
+        self._require_machine(machine_id, "--curves")
+        return measured_curves(self._known)
+
+    def _require_machine(self, machine_id: str, flag: str) -> None:
         found = self.run.start.system
         if found.machine_id != machine_id:
             raise RequestError(
-                f"--curves {quoted(str(self.directory))}: was measured on another machine "
+                f"{flag} {quoted(str(self.directory))}: was measured on another machine "
                 f"({found.cpu_model}); name a run of this one"
             )
-        return measured_curves(self._known)
 
     def replayed(
         self, most_steps: int, longest_s: float, read_share: float | None = None

@@ -10,8 +10,13 @@ from memgauge import _core, api
 from memgauge.experiments.diagnose.memory_placements import memory_placements
 from memgauge.experiments.diagnose.program_runs import ProgramRuns
 from memgauge.experiments.diagnose.treatments import Treatment
+from memgauge.model.records import MeasuredWeights
 from memgauge.system.memory.policy import MemoryPolicy, inherited, refusal
 from memgauge.system.programs.memory_seen import Viewpoint
+
+MEASURED = MeasuredWeights(
+    run_id="earlier", started_at="2026-11-28T00:00:00Z", kernels=["copy"], weights={0: 3, 1: 1}
+)
 
 
 def ordinary() -> Seen:
@@ -30,7 +35,7 @@ def interleaved() -> Seen:
 
 def moved() -> Seen:
     """Where the memory of a program was that was started on the wrong node, by treatment."""
-    treatments, not_tried = memory_placements([0], api.system(), refusal())
+    treatments, not_tried = memory_placements([0], api.system(), refusal(), [MEASURED])
     usual = Treatment(name="as it is", kind="variant")
     script = "x=$(head -c 8000000 /dev/zero | tr '\\0' x); sleep 3; true"
     runs = ProgramRuns(["sh", "-c", script], [0], viewpoint=Viewpoint(by_node=True))

@@ -2,8 +2,8 @@
 
 memgauge is started with its memory bound to node 1, as by `numactl --membind=1`, and the program
 inherits that; its CPU is on node 0, which has three times the bandwidth by the program's own model
-of its time (`placed_time.c`). The kernel's weights of the nodes are 3 and 1. Nothing is judged
-here.
+of its time (`placed_time.c`). The kernel's weights of the nodes are 3 and 1, and so are those of
+the run that is named. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 from tests.lab.measuring import DISK, Seen, said
+from tests.unit.analysis.interleave.runs import write_three_to_one
 
 from memgauge import api
 from memgauge.system.memory.policy import MemoryPolicy, inherited
@@ -28,11 +29,12 @@ ROUNDS = 8
 def wrong_node() -> Seen:
     """The diagnosis as data and as text."""
     folder = tempfile.mkdtemp(dir=DISK)
-    program, output = f"{folder}/placed_time", f"{folder}/run"
+    program, output, known = (f"{folder}/{name}" for name in ("placed_time", "run", "known"))
     subprocess.run(["cc", "-O1", "-o", program, SOURCE], check=True)
     for node, weight in enumerate((3, 1)):
         (WEIGHTS / f"node{node}").write_text(f"{weight}\n", encoding="ascii")
-    words = ["--only", "placement", "--rounds", str(ROUNDS), "--budget", "300s"]
+    write_three_to_one(Path(known), api.system().machine_id)
+    words = ["--weights", known, "--only", "placement", "--rounds", str(ROUNDS), "--budget", "300s"]
     words += ["--metric", "modelled time ([0-9.]+)", "--program-cpus", "0", "--output", output]
     with inherited(MemoryPolicy(mode="bind", nodes=[1])):
         done = said("diagnose", *words, "--", program)

@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from memgauge.model.memory import MAX_WEIGHT
 from memgauge.model.record_kinds.counters import CounterSet, Lane, RegionReading
 from memgauge.model.record_kinds.fields import (
     LARGEST_INTEGER,
@@ -312,6 +313,21 @@ class MeasuredReach(Record, frozen=True, kw_only=True, tag="reach"):
     small pages; None: none were measured."""
 
 
+class MeasuredWeights(Record, frozen=True, kw_only=True, tag="weights"):
+    """Weights of interleaved nodes of this machine that an earlier run found best."""
+
+    run_id: str
+    started_at: str
+    """ISO 8601, UTC."""
+    kernels: Annotated[list[str], msgspec.Meta(min_length=1)]
+    """For which they are the best, with the largest team that was measured."""
+    weights: Annotated[
+        dict[int, Annotated[int, msgspec.Meta(ge=1, le=MAX_WEIGHT)]],
+        msgspec.Meta(min_length=1),
+    ]
+    """By node, of nodes that get pages. One alone: no weights were faster than that node."""
+
+
 NOT_WATCHED = "not-watched"
 """Code of a warning about a component that a profile omits."""
 
@@ -351,6 +367,7 @@ AnyRecord = (
     | MeasuredCurve
     | Replayed
     | MeasuredReach
+    | MeasuredWeights
     | Referenced
     | Warning
     | RunEnd

@@ -15,6 +15,7 @@ from memgauge.model.records import (
     Environment,
     MeasuredCurve,
     MeasuredReach,
+    MeasuredWeights,
     Point,
     RunEnd,
     RunStart,
@@ -61,6 +62,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """The profile that is replayed; at most one."""
     reaches: list[MeasuredReach]
     """How far the TLB reaches, by the same."""
+    weights: list[MeasuredWeights]
+    """Of interleaved nodes, by an earlier run that was named."""
     referenced: list[Referenced]
     """Of a program under diagnosis, one for each leg at most."""
     end: RunEnd | None
@@ -137,6 +140,7 @@ def run_of(
         curves=[],
         replays=[],
         reaches=[],
+        weights=[],
         referenced=[],
         end=None,
         notes=[],
@@ -188,7 +192,7 @@ def _file(run: Run, record: AnyRecord) -> None:
             run.machines[record.machine.name] = record
         case Simulated():
             run.simulated.setdefault(record.point, {})[record.machine] = record
-        case MeasuredCurve() | MeasuredReach() | Replayed() | Referenced():
+        case MeasuredCurve() | MeasuredReach() | MeasuredWeights() | Replayed() | Referenced():
             _file_named(run, record)
         case RunEnd():
             pass
@@ -204,12 +208,16 @@ def _file_profile(run: Run, record: Lane | Process | Region) -> None:
             run.regions.append(record)
 
 
-def _file_named(run: Run, record: MeasuredCurve | MeasuredReach | Replayed | Referenced) -> None:
+def _file_named(
+    run: Run, record: MeasuredCurve | MeasuredReach | MeasuredWeights | Replayed | Referenced
+) -> None:
     match record:
         case MeasuredCurve():
             run.curves.append(record)
         case MeasuredReach():
             run.reaches.append(record)
+        case MeasuredWeights():
+            run.weights.append(record)
         case Replayed():
             run.replays.append(record)
         case Referenced():

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from memgauge.model.record_kinds.replayed import Replayed
-from memgauge.model.records import MeasuredCurve, MeasuredReach, Warning
+from memgauge.model.records import MeasuredCurve, MeasuredReach, MeasuredWeights, Warning
 from memgauge.model.system import System
 from memgauge.runner.budget import (
     REPORT_SHARE,
@@ -43,7 +43,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     resume: bool = False
     warnings: Sequence[Warning] = ()
     """What was noticed before the run, to be recorded with it."""
-    known: Sequence[MeasuredCurve | MeasuredReach | Replayed] = ()
+    known: Sequence[MeasuredCurve | MeasuredReach | MeasuredWeights | Replayed] = ()
     """What earlier runs measured that the user named, to be recorded with this one."""
     earlier: Sequence[KeptRun] = ()
     """Runs that are known, of which those made alike are recorded."""

@@ -68,6 +68,7 @@ def test_every_treatment_is_applied_in_every_round(tmp_path: Path) -> None:
         ([], 2, "no command was given"),
         (["--metric", "x", "--", "true"], 2, "has 0 groups"),
         (["--only", "pages", "--curves", "x", "--", "true"], 2, "add traffic to it"),
+        (["--only", "pages", "--weights", "x", "--", "true"], 2, "add placement to it"),
         (["--threads", "2", "--", "true"], 2, "--threads: does not apply"),
         (["--try", "a=FOO=1 true", "--", "true"], 2, "write 'a=env FOO=1 true'"),
         (["--only", "traffic", "--try", "a=no-such", "--", "true"], 127, "'no-such': command not"),

@@ -28,7 +28,7 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
-from memgauge.experiments.diagnose.memory_placements import with_room
+from memgauge.experiments.diagnose.memory_placements import in_stretches, with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
 from memgauge.experiments.diagnose.own_cpus import on_left, places_left
 from memgauge.experiments.diagnose.parameters import (
@@ -65,7 +65,7 @@ from memgauge.model.points.diagnose import (
     point_name,
 )
 from memgauge.model.record_kinds.fields import Scalar
-from memgauge.model.records import AnyRecord, Point, Sample, ThreadSample
+from memgauge.model.records import AnyRecord, MeasuredWeights, Point, Sample, ThreadSample
 from memgauge.model.system import System
 from memgauge.system.environment.tlb import tlb_entries
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -213,6 +213,14 @@ class Diagnose(Experiment):
     name: ClassVar[str] = "diagnose"
     parameters: ClassVar[type[DiagnoseParameters]] = DiagnoseParameters
 
+    def __init__(self, weights: Sequence[MeasuredWeights] = ()) -> None:
+        """A diagnosis of this machine.
+
+        Args:
+            weights: Of interleaved nodes, by the run that `--weights` names.
+        """
+        self._weights = weights
+
     def plan(self, parameters: DiagnoseParameters, system: System) -> list[DiagnoseGroup]:
         """One group: all treatments are compared in the same rounds."""
         parameters.check()
@@ -239,7 +247,7 @@ class Diagnose(Experiment):
         elif "interference" in parameters.only:
             not_tried.append(NotTried("interference", "no CPU is left to generate pressure"))
         if parameters.pid is None:
-            found, left_out = variants(parameters, where, system)
+            found, left_out = variants(parameters, where, system, self._weights)
             treatments += found
             not_tried += left_out
             if set(parameters.only) == {"traffic"} and not treatments:
@@ -313,6 +321,7 @@ class Diagnose(Experiment):
                 group.treatments, group.places, where, parameters.pressure_steps
             )
             treatments, no_room = with_room(treatments, first.resident_bytes)
+            treatments = in_stretches(treatments, first.resident_bytes)
             first_s = (first.end_ns - first.begin_ns) * 1e-9
             tries_pages = any(one.pages_wanted for one in treatments)
             pages = working_set_run(

@@ -8,10 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memgauge.experiments.diagnose.preloaded import placed, why_not_preloaded
+from memgauge.experiments.diagnose.preloaded import (
+    LEAST_UNIT_BYTES,
+    placed,
+    stretched,
+    unit_bytes_for,
+    why_not_preloaded,
+)
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.interleave_weights import kernels_weights
+from memgauge.model.records import MeasuredWeights
 from memgauge.model.system import Node, System
 from memgauge.model.units import format_bytes
 from memgauge.system.memory.policy import MemoryPolicy
@@ -19,10 +26,12 @@ from memgauge.system.topology.memory_nodes import nodes_with_memory
 from memgauge.system.tree import Tree
 
 ALL = "local, remote and interleaved memory"
+BY_WEIGHTS = "large blocks interleaved by weights"
 ROOM_FACTOR = 2
 """So many times the memory of the first run must be free on nodes to which a program is bound: once
 they are full the kernel ends programs, and not only this one."""
 _KIB = 1024
+_HOW = "by a preloaded library (mbind)"
 
 
 class _Candidate(msgspec.Struct, frozen=True):
@@ -35,10 +44,15 @@ class _Candidate(msgspec.Struct, frozen=True):
     """What is different, or why it is not tried."""
     of_large_blocks: bool = False
     """Whether the policy is of large blocks and maps alone, by the preloaded library."""
+    weights: dict[int, int] = {}
+    """Of nodes, by which that library places stretches of them, in place of a policy."""
 
 
 def memory_placements(
-    program: Sequence[int], system: System, refusal: str | None
+    program: Sequence[int],
+    system: System,
+    refusal: str | None,
+    measured: Sequence[MeasuredWeights] = (),
 ) -> tuple[list[Treatment], list[NotTried]]:
     """Places for the program's memory that differ from each other.
 
@@ -49,6 +63,7 @@ def memory_placements(
         program: CPUs that the program has.
         system: The machine.
         refusal: Why memory policies cannot be set; None: they can.
+        measured: Weights of nodes by an earlier run of this machine.
     """
     nodes = nodes_with_memory(system)
     if len(nodes) < 2:
@@ -57,8 +72,15 @@ def memory_placements(
         return [], [NotTried(ALL, refusal)]
     made: list[Treatment] = []
     not_tried: list[NotTried] = []
-    for one in _candidates(set(program), nodes, system):
-        if one.policy is None:
+    for one in _candidates(set(program), nodes, system, measured):
+        if one.weights:
+            made.append(
+                _in_stretches(
+                    replace(variant(one.name, one.text), large_block_weights=one.weights),
+                    LEAST_UNIT_BYTES,
+                )
+            )
+        elif one.policy is None:
             not_tried.append(NotTried(one.name, one.text))
         elif one.of_large_blocks:
             made.append(
@@ -73,7 +95,32 @@ def memory_placements(
     return made, not_tried
 
 
-def _candidates(program: set[int], nodes: list[int], system: System) -> Iterator[_Candidate]:
+def _in_stretches(one: Treatment, unit_bytes: int) -> Treatment:
+    environment = stretched(os.environ, one.large_block_weights, unit_bytes)
+    return replace(one, environment=environment, unit_bytes=unit_bytes)
+
+
+def in_stretches(
+    treatments: Sequence[Treatment], resident_bytes: int, tree: Tree | None = None
+) -> list[Treatment]:
+    """Set how long stretches are by the memory that the program had.
+
+    Args:
+        treatments: All of the diagnosis.
+        resident_bytes: Memory of the program in its first run.
+        tree: Root of the procfs to read.
+    """
+    return [
+        _in_stretches(one, unit_bytes_for(one.large_block_weights, resident_bytes, tree))
+        if one.large_block_weights
+        else one
+        for one in treatments
+    ]
+
+
+def _candidates(
+    program: set[int], nodes: list[int], system: System, measured: Sequence[MeasuredWeights]
+) -> Iterator[_Candidate]:
     known = {node.node: node for node in system.nodes}
     with_memory = [known[node] for node in nodes]
     near = [node for node in with_memory if node.cpus]
@@ -86,10 +133,19 @@ def _candidates(program: set[int], nodes: list[int], system: System) -> Iterator
         MemoryPolicy(mode="interleave", nodes=wide),
         f"memory interleaved over nodes {format_cpu_list(wide)}",
     )
-    yield _weighted(nodes, wide, system)
+    weighted = _weighted(nodes, wide, system)
+    yield weighted
     preferred = list(_preferred([node for node in with_memory if not node.cpus], system))
     yield from preferred
+    why_not = why_not_preloaded()
+    if why_not is not None:
+        yield _Candidate("large blocks placed", None, why_not)
+        return
     yield from _of_large_blocks(wide, preferred)
+    if measured:
+        yield from _by_measured(measured, nodes, wide)
+    else:
+        yield _by_kernels(weighted)
 
 
 def _local(home: Sequence[Node]) -> _Candidate:
@@ -149,24 +205,69 @@ def _preferred(without_cpus: Iterable[Node], system: System) -> Iterator[_Candid
 
 def _of_large_blocks(wide: list[int], preferred: Iterable[_Candidate]) -> Iterator[_Candidate]:
     """Large blocks elsewhere, and all small ones near the CPUs as usual."""
-    why_not = why_not_preloaded()
-    if why_not is not None:
-        yield _Candidate("large blocks placed", None, why_not)
-        return
-    how = "by a preloaded library (mbind)"
     yield _Candidate(
         "large blocks interleaved",
         MemoryPolicy(mode="interleave", nodes=wide),
-        f"large blocks and maps interleaved over nodes {format_cpu_list(wide)}, {how}",
+        f"large blocks and maps interleaved over nodes {format_cpu_list(wide)}, {_HOW}",
         of_large_blocks=True,
     )
     for one in preferred:
         yield replace(
             one,
             name=f"large blocks, {one.name}",
-            text=f"large blocks and maps: {one.text}, {how}",
+            text=f"large blocks and maps: {one.text}, {_HOW}",
             of_large_blocks=True,
         )
+
+
+def _by_kernels(weighted: _Candidate) -> _Candidate:
+    """The kernel's weights of large blocks alone, where no measured ones were named."""
+    if weighted.policy is None:
+        return replace(
+            weighted,
+            name=BY_WEIGHTS,
+            text=f"{weighted.text}; name a run of 'memgauge interleave' with --weights",
+        )
+    return replace(
+        weighted,
+        name=BY_WEIGHTS,
+        text=f"large blocks and maps: {weighted.text}, {_HOW}",
+        of_large_blocks=True,
+    )
+
+
+def _by_measured(
+    measured: Sequence[MeasuredWeights], nodes: Sequence[int], plain: Sequence[int]
+) -> Iterator[_Candidate]:
+    """Those that an earlier run found best: they need no setting of the kernel, so no root."""
+    for one in measured:
+        of_kernels = f" of {', '.join(one.kernels)}" if len(measured) > 1 else ""
+        name = f"{BY_WEIGHTS}{of_kernels}"
+        reason = _useless(one.weights, nodes, plain)
+        if reason is not None:
+            yield _Candidate(name, None, f"run {one.run_id}: {reason}")
+            continue
+        ratio = ":".join(map(str, one.weights.values()))
+        of_nodes = format_cpu_list([*one.weights])
+        yield _Candidate(
+            name,
+            None,
+            f"large blocks and maps interleaved over nodes {of_nodes} by the weights {ratio} that "
+            f"run {one.run_id} measured ({', '.join(one.kernels)}), {_HOW}",
+            weights=one.weights,
+        )
+
+
+def _useless(weights: Mapping[int, int], nodes: Sequence[int], plain: Sequence[int]) -> str | None:
+    """Why measured weights are not tried; None: they are."""
+    gone = sorted({*weights} - {*nodes})
+    if gone:
+        return f"its weights need memory on {_words(gone)}, which the program may not use"
+    if len(weights) == 1:
+        return f"no weights were faster than {_words([*weights])} alone"
+    if len(set(weights.values())) == 1 and [*weights] == [*plain]:
+        return "the best weights were the same for all nodes"
+    return None
 
 
 def _words(nodes: Sequence[int]) -> str:

@@ -275,6 +275,18 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
             natives=(os.PathLike,),
         ),
     ] = None
+    weights: Annotated[
+        str | None,
+        Option(
+            help="run of 'memgauge interleave' or 'survey' of this machine, by whose weights of "
+            "memory nodes large blocks of the program are interleaved, which needs no root",
+            metavar="RUN",
+            parse=lambda text, _flag: text,
+            write=os.fsdecode,
+            automatic="none; those that root has given the kernel, if it has some",
+            natives=(os.PathLike,),
+        ),
+    ] = None
     variants: Annotated[
         tuple[Variant, ...] | None,
         Option(
@@ -305,6 +317,11 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
         if self.curves and "traffic" not in self.only:
             raise RequestError(
                 "--curves: places the program's traffic, which --only leaves out; add traffic to it"
+            )
+        if self.weights and "placement" not in self.only:
+            raise RequestError(
+                "--weights: places the program's memory, which --only leaves out; add placement to "
+                "it"
             )
         shared = set(self.program_cpus or ()) & set(self.pressure_cpus or ())
         if shared:
@@ -351,6 +368,7 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
         refused = {
             "--program-cpus": (self.program_cpus, "the process stays on its CPUs; see taskset(1)"),
             "--try": (self.variants, "the process is not started again; give the command instead"),
+            "--weights": (self.weights, "the memory of a process stays where it is"),
             "--region": (self.region, "a program finds where to leave marks when it starts"),
             "--simulate-up-to": (
                 self.simulate_s != DEFAULT_SIMULATE_S,

@@ -70,6 +70,7 @@ def points_of(
             cpus=format_cpu_list(cpus),
             pressure_cpus=format_cpu_list(where.pressure) if treatment.pressure else "",
             pressure_bytes=treatment.pressure.bytes if treatment.pressure else None,
+            unit_bytes=treatment.unit_bytes,
             passes=of.rounds or DEFAULT_ROUNDS,
             may_end_early=of.rounds is None,
             pid=of.pid,

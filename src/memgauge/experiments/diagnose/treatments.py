@@ -69,6 +69,11 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     """That the program starts with; None: as memgauge was started."""
     large_block_policy: MemoryPolicy | None = None
     """That the preloaded library gives its large blocks; None: it gives none."""
+    large_block_weights: dict[int, int] = {}
+    """Of nodes, by which the preloaded library places stretches of large blocks; empty: it does
+    not."""
+    unit_bytes: int | None = None
+    """Of such a stretch, for each unit of weight."""
     prefetch_off: Prefetchers | None = None
     """Hardware prefetchers of the program's CPUs that are off while it runs; None: as they are."""
     pages_wanted: Literal["", "huge", "base"] = ""
@@ -89,6 +94,8 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def nodes_wanted(self) -> list[int]:
         """Nodes on which its memory is to be; empty: they are not what differs."""
+        if self.large_block_weights:
+            return [*self.large_block_weights]
         policy = self.memory_policy or self.large_block_policy
         return policy.nodes if policy else []
 

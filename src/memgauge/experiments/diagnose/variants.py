@@ -28,6 +28,7 @@ from memgauge.experiments.diagnose.threads import PLACE, takes_threads, with_thr
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
 from memgauge.model.errors import RequestError
 from memgauge.model.points.diagnose import AS_IT_IS, AS_IT_IS_AGAIN
+from memgauge.model.records import MeasuredWeights
 from memgauge.model.system import System
 from memgauge.model.text import quoted
 from memgauge.system.memory.policy import refusal
@@ -41,7 +42,10 @@ WHOLE_MACHINE = NotTried(
 
 
 def variants(
-    parameters: DiagnoseParameters, places: Places, system: System
+    parameters: DiagnoseParameters,
+    places: Places,
+    system: System,
+    measured: Sequence[MeasuredWeights] = (),
 ) -> tuple[list[Treatment], list[NotTried]]:
     """Other ways to start the program, the baseline and its repetition first; and why not more.
 
@@ -49,6 +53,7 @@ def variants(
         parameters: `only` and `variants` are used.
         places: The program's CPUs.
         system: The machine.
+        measured: Weights of nodes by an earlier run of this machine.
     """
     made: list[Treatment] = []
     not_tried: list[NotTried] = []
@@ -66,7 +71,7 @@ def variants(
             made += [_on_its_cpus(one, parameters.words) for one in everywhere]
         for found, left_out in (
             cpu_placements(places.program, system, os.environ),
-            memory_placements(places.program, system, refusal()),
+            memory_placements(places.program, system, refusal(), measured),
         ):
             made += [_on_its_cpus(one, parameters.words) for one in found]
             not_tried += left_out

@@ -70,6 +70,9 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     """Memory that each generator walks over; 0: arithmetic only."""
     pause_units: int | None = None
     """Of a part dose: multiplications, each waiting for the last, after every 16 lines written."""
+    unit_bytes: int | None = None
+    """Of a variant that places stretches of large blocks by weights of nodes: their length for each
+    unit of weight, longer in blocks that would have more than about a thousand of them."""
     passes: int | None = None
     """Rounds wanted."""
     may_end_early: bool | None = None

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from tests.unit.analysis.records import bandwidth_point, sample_of
@@ -11,6 +12,7 @@ from memgauge.experiments.interleave.weights import label
 from memgauge.model.interleave_weights import Weights, placement
 from memgauge.model.records import AnyRecord
 from memgauge.model.run import Run, run_of
+from memgauge.model.storage.run_file import RunWriter
 from memgauge.model.system import FirmwareSpeed, System, Tier
 
 
@@ -90,3 +92,18 @@ def interleave_run(
             sample_of(point, speed * pace * rng.gauss(1, noise), round_) for point, speed in points
         ]
     return run_of(records)
+
+
+def write_three_to_one(place: Path, machine_id: str) -> None:
+    """A run of a machine on which 3:1 are the best weights of nodes 0 and 1.
+
+    Args:
+        place: Directory to be made.
+        machine_id: Of that machine.
+    """
+    swept = [(1, 0), (0, 1), (1, 1), (2, 1), (1, 2), (3, 1), (4, 1)]
+    made = interleave_run((30.0, 10.0), swept, nodes=(0, 1), rounds=20)
+    of = msgspec.structs.replace(made.start.system, machine_id=machine_id)
+    with RunWriter(place) as writer:
+        writer.write([msgspec.structs.replace(made.start, system=of), *made.points.values()])
+        writer.write([one for samples in made.samples.values() for one in samples])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,18 @@ from msgspec.structs import replace
 from tests.unit.system.trees import NODES, Files, plant, with_cxl, xeon
 
 from memgauge.experiments.diagnose import preloaded
-from memgauge.experiments.diagnose.memory_placements import ALL, memory_placements, with_room
+from memgauge.experiments.diagnose.memory_placements import (
+    ALL,
+    in_stretches,
+    memory_placements,
+    with_room,
+)
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment
+from memgauge.model.records import MeasuredWeights
 from memgauge.model.system import System
 from memgauge.system.detect import detect
 from memgauge.system.memory.policy import MemoryPolicy
+from memgauge.system.tree import Tree
 
 NEAR, EVERY = [0, 1, 8, 9], [*range(16)]
 """CPUs of node 0 of the Xeon, and of both nodes."""
@@ -42,11 +50,18 @@ def two_nodes(tmp_path_factory: pytest.TempPathFactory) -> System:
 
 
 def placed(
-    system: System, program: list[int], refusal: str | None = None
+    system: System,
+    program: list[int],
+    refusal: str | None = None,
+    measured: Sequence[MeasuredWeights] = (),
 ) -> tuple[Placed, dict[str, str]]:
-    made, not_tried = memory_placements(program, system, refusal)
+    made, not_tried = memory_placements(program, system, refusal, measured)
     found: Placed = {}
     for one in made:
+        if one.large_block_weights:
+            ratio = ":".join(map(str, one.large_block_weights.values()))
+            found[one.name] = (ratio, one.nodes_wanted, one.change)
+            continue
         policy = one.memory_policy or one.large_block_policy
         assert policy is not None
         assert one.nodes_wanted == policy.nodes
@@ -69,7 +84,10 @@ def test_a_program_on_one_of_two_nodes(two_nodes: System) -> None:
         },
         {
             "memory interleaved by weights": "the kernel has no weights of its nodes (weighted "
-            "interleave, since Linux 6.9)"
+            "interleave, since Linux 6.9)",
+            "large blocks interleaved by weights": "the kernel has no weights of its nodes "
+            "(weighted interleave, since Linux 6.9); name a run of 'memgauge interleave' with "
+            "--weights",
         },
     )
 
@@ -98,6 +116,9 @@ def test_memory_without_cpus_is_preferred_and_in_the_weights(tmp_path: Path) -> 
         [2],
         f"large blocks and maps: {text}, by a preloaded library (mbind)",
     )
+    mode, nodes, text = made["large blocks interleaved by weights"]
+    assert (mode, nodes) == ("weighted interleave", [0, 1, 2])
+    assert text.startswith("large blocks and maps: memory interleaved over nodes 0-2 by the kernel")
     assert reasons == {}
 
 
@@ -105,7 +126,68 @@ def test_equal_weights_are_the_plain_interleave(two_nodes: System) -> None:
     tiers = [replace(tier, interleave_weight=2) for tier in two_nodes.tiers]
     made, reasons = placed(replace(two_nodes, tiers=tiers), NEAR)
     assert "memory interleaved by weights" not in made
-    assert reasons["memory interleaved by weights"].endswith("the same for all nodes")
+    why = "the kernel's weights are the same for all nodes"
+    assert reasons["memory interleaved by weights"] == why
+    assert reasons["large blocks interleaved by weights"].startswith(f"{why}; name a run")
+
+
+def best(of_nodes: dict[int, int], *kernels: str) -> MeasuredWeights:
+    return MeasuredWeights(
+        run_id="earlier",
+        started_at="2026-11-28T00:00:00Z",
+        kernels=list(kernels) or ["copy"],
+        weights=of_nodes,
+    )
+
+
+def test_measured_weights_need_none_of_the_kernel(two_nodes: System) -> None:
+    made, reasons = placed(two_nodes, NEAR, measured=[best({0: 5, 1: 2}, "read", "copy")])
+    ratio, nodes, text = made["large blocks interleaved by weights"]
+    assert (ratio, nodes) == ("5:2", [0, 1])
+    assert text == (
+        "large blocks and maps interleaved over nodes 0-1 by the weights 5:2 that run earlier "
+        "measured (read, copy), by a preloaded library (mbind)"
+    )
+    assert reasons.keys() == {"memory interleaved by weights"}
+
+
+def test_measured_weights_come_before_those_of_the_kernel(tmp_path: Path) -> None:
+    plant(tmp_path, with_cxl() | weights(3, 3, 1))
+    measured = [best({0: 3, 2: 1}, "read"), best({0: 4, 2: 1}, "copy")]
+    made, _ = placed(detect(tmp_path), NEAR, measured=measured)
+    found = {name: ratio for name, (ratio, *_) in made.items() if "by weights" in name}
+    assert found == {
+        "memory interleaved by weights": "weighted interleave",
+        "large blocks interleaved by weights of read": "3:1",
+        "large blocks interleaved by weights of copy": "4:1",
+    }
+
+
+@pytest.mark.parametrize(
+    ("of_nodes", "why"),
+    [
+        ({1: 1}, "no weights were faster than node 1 alone"),
+        ({0: 1, 1: 1}, "the best weights were the same for all nodes"),
+        ({0: 3, 5: 1, 7: 1}, "need memory on nodes 5,7, which the program may not use"),
+    ],
+)
+def test_measured_weights_that_change_nothing_are_not_tried(
+    two_nodes: System, of_nodes: dict[int, int], why: str
+) -> None:
+    made, reasons = placed(two_nodes, NEAR, measured=[best(of_nodes)])
+    assert "large blocks interleaved by weights" not in made
+    assert why in reasons["large blocks interleaved by weights"]
+
+
+def test_stretches_are_longer_where_the_program_has_much_memory(two_nodes: System) -> None:
+    made, _ = memory_placements(NEAR, two_nodes, None, [best({0: 3, 1: 1})])
+    (by_weights,) = (one for one in made if one.large_block_weights)
+    assert by_weights.unit_bytes == 2 * MIB
+    usual = Treatment(name="as it is", kind="variant")
+    same, longer = in_stretches([usual, by_weights], 1 << 40, Tree(Path("/nowhere")))
+    assert same == usual
+    assert longer.unit_bytes == 128 * MIB
+    assert longer.environment["MEMGAUGE_LARGE_POLICY"] == f"stretches:{128 * MIB}:0=3,1=1"
 
 
 def test_large_blocks_need_the_library(two_nodes: System, monkeypatch: pytest.MonkeyPatch) -> None:
