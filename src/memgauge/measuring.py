@@ -52,7 +52,7 @@ def measure(  # noqa: PLR0913 - all but two by name
         KeyboardInterrupt: interrupted; what was measured is in the run directory.
     """
     from memgauge.runner.budget import Beginning
-    from memgauge.runner.huge_pages import prepared
+    from memgauge.runner.machine import prepared
     from memgauge.runner.request import Request
     from memgauge.runner.run import execute
     from memgauge.system.detect import detect

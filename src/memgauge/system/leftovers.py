@@ -1,8 +1,8 @@
 """What runs that were killed left behind: files, pools, data on devices, directories, huge pages.
 
 All of it was recorded in a journal before it was created, but for groups of resctrl, which bear a
-name and a lock. Hardware prefetch that is off is such a thing too. Only things with memgauge's mark
-are touched, and never one that a run still uses or that was kept on purpose.
+name and a lock. Settings of the machine that were changed for a run are put back too. Only things
+with memgauge's mark are touched, and never one that a run still uses or that was kept on purpose.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from memgauge.system.areas import journal as area_journal
 from memgauge.system.areas import pools as area_pools
 from memgauge.system.areas.cleaned import Cleaned
 from memgauge.system.memory import reservation
-from memgauge.system.prefetch import switch as prefetch_switch
 from memgauge.system.programs import work_directory
 from memgauge.system.resctrl import groups as resctrl_groups
+from memgauge.system.settings.left import SETTINGS, restore_left
+from memgauge.system.settings.setting import Setting
 
 CLEANERS: dict[str, Callable[[str], Cleaned]] = {
     area_files.KIND: area_files.cleaned,
@@ -38,7 +39,7 @@ def clean() -> list[str]:
         SystemFailure: some could not be removed; the message names all of them.
     """
     outcomes = [_cleaned(entry) for entry in area_journal.entries()]
-    outcomes += [_huge_pages(), _resctrl_groups(), _prefetchers()]
+    outcomes += [_huge_pages(), _resctrl_groups(), *map(_setting, SETTINGS)]
     lines = [outcome.line for outcome in outcomes if outcome.line is not None]
     failed = [outcome.line for outcome in outcomes if outcome.failed and outcome.line]
     if failed:
@@ -79,8 +80,8 @@ def _resctrl_groups() -> Cleaned:
     return Cleaned("; ".join(lines) or None, forget=False)
 
 
-def _prefetchers() -> Cleaned:
+def _setting(kind: type[Setting]) -> Cleaned:
     try:
-        return Cleaned(prefetch_switch.restore_left(), forget=False)
+        return Cleaned(restore_left(kind), forget=False)
     except MemgaugeError as error:
         return Cleaned(str(error), forget=False, failed=True)

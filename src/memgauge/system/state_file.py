@@ -97,6 +97,16 @@ def write_state(descriptor: int, state: msgspec.Struct) -> None:
     os.fsync(descriptor)
 
 
+def clear_state(descriptor: int) -> None:
+    """Leave the file without content: nothing is changed any more.
+
+    Args:
+        descriptor: Of the file.
+    """
+    with suppress(OSError):  # what it holds is compared with what is, before anything is put back
+        os.ftruncate(descriptor, 0)
+
+
 def open_locked(path: Path, flags: int) -> int | None:
     """Open a state file of this user, locked until it is closed.
 

@@ -28,6 +28,7 @@ import msgspec
 from memgauge import _core
 from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
+from memgauge.experiments.diagnose.machine_settings import MachineSettings
 from memgauge.experiments.diagnose.memory_placements import in_stretches, with_room
 from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
 from memgauge.experiments.diagnose.own_cpus import on_left, places_left
@@ -37,7 +38,6 @@ from memgauge.experiments.diagnose.parameters import (
 )
 from memgauge.experiments.diagnose.places import Places, places, places_beside
 from memgauge.experiments.diagnose.points import Diagnosed, opened, points_of
-from memgauge.experiments.diagnose.prefetch import Prefetch
 from memgauge.experiments.diagnose.process_runs import described
 from memgauge.experiments.diagnose.program_runs import OneRun
 from memgauge.experiments.diagnose.references import (
@@ -99,12 +99,12 @@ class Starts(msgspec.Struct, frozen=True, kw_only=True):
     """How the program is run in a sampling pass."""
 
     runs: Runs
-    prefetch: Prefetch
+    settings: MachineSettings
     in_a_pass: int
 
     def of(self, treatment: Treatment, *, look: bool) -> list[OneRun]:
         """All runs of a pass under a treatment; see `ProgramRuns.run`."""
-        with self.prefetch.of(treatment):
+        with self.settings.of(treatment):
             return [self.runs.run(treatment, look=look) for _ in range(self.in_a_pass)]
 
 
@@ -278,7 +278,7 @@ class Diagnose(Experiment):
                 places=where,
                 diagnosed=diagnosed,
                 treatments=treatments,
-                not_tried=[*not_tried, *not_asked_for(parameters.only)],
+                not_tried=[*not_tried, *not_asked_for(parameters.only, system.thp)],
                 viewpoint=Viewpoint(
                     cpus=sorted(set(system.allowed_cpus) - set(where.program)),
                     by_node=len(nodes_with_memory(system)) > 1,
@@ -331,9 +331,9 @@ class Diagnose(Experiment):
             if first_s < SHORT_RUN_S:
                 runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
             limit = LimitGroup.opened(treatments, stack)
-            prefetch = Prefetch.opened(limit.treatments, where.program, stack)
-            treatments = prefetch.treatments
-            left_out += [*no_room, *limit.not_tried, *prefetch.not_tried]
+            settings = MachineSettings.opened(limit.treatments, where.program, stack)
+            treatments = settings.treatments
+            left_out += [*no_room, *limit.not_tried, *settings.not_tried]
             _require_any(treatments, left_out)
             has_pressure = any(one.pressure for one in treatments)
             machinery = None
@@ -357,7 +357,7 @@ class Diagnose(Experiment):
             left_out[:0] = regions.not_tried if regions else []
             points[0] = points[0].with_actual(_not_tried(left_out))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
-            starts = Starts(runs=runs, prefetch=prefetch, in_a_pass=runs_in_a_pass)
+            starts = Starts(runs=runs, settings=settings, in_a_pass=runs_in_a_pass)
             bench = DiagnoseBench(points, leaders, starts, machinery)
             bench.counters = counters.sets
             bench.found = pages.found

@@ -28,7 +28,9 @@ from memgauge.model.text import quoted
 DEFAULT_EVIDENCE = ("interference", "pages", "threads", "placement", "traffic")
 PREFETCH = "prefetch"
 """Only on request: it writes registers of the processor, and the kernel's log says so."""
-EVIDENCE = (*DEFAULT_EVIDENCE, PREFETCH)
+THP_ALWAYS = "thp-always"
+"""Only on request: it changes the pages of all programs of the machine for the time of a run."""
+EVIDENCE = (*DEFAULT_EVIDENCE, PREFETCH, THP_ALWAYS)
 OF_A_PROCESS = "interference"
 """The evidence that needs no start of the program."""
 LESS, MORE = "less", "more"
@@ -160,8 +162,9 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
     only: Annotated[
         tuple[str, ...],
         choices_option(
-            "kinds of evidence to collect; prefetch, for which root lets memgauge write the "
-            "processor's registers, is not among the default",
+            "kinds of evidence to collect; prefetch and thp-always, for which root lets memgauge "
+            "change settings of the whole machine while the program runs, are not among the "
+            "default",
             EVIDENCE,
         ),
     ] = DEFAULT_EVIDENCE

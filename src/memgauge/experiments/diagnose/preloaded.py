@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memgauge.system.memory.pages import thp_page_bytes
 from memgauge.system.memory.policy import MemoryPolicy
 from memgauge.system.native import installed_file
 from memgauge.system.tree import Tree
 
 LIBRARY = Path("lib") / "libmemgauge_preload.so"
-HUGE_PAGE_FILE = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"
 LARGE_BYTES = 2 << 20
 """From here on a block is large, and with huge pages from the size of one of them on."""
 LEAST_UNIT_BYTES = 2 << 20
@@ -50,9 +50,8 @@ def huge(environment: Mapping[str, str], tree: Tree | None = None) -> dict[str, 
         environment: That the program has otherwise.
         tree: Root of the sysfs to read.
     """
-    page_bytes = (tree or Tree()).integer(HUGE_PAGE_FILE) or LARGE_BYTES
     return {
-        **_preload(environment, page_bytes),
+        **_preload(environment, thp_page_bytes(tree or Tree())),
         **heap_on_huge_pages(environment),
         "MEMGAUGE_LARGE_PAGES": "huge",
     }

@@ -20,7 +20,7 @@ from memgauge.model.points.diagnose import (
     WRITE,
 )
 from memgauge.system.memory.policy import MemoryPolicy
-from memgauge.system.prefetch.registers import Prefetchers
+from memgauge.system.settings.registers import Prefetchers
 
 MIB = 1 << 20
 MEMORY_LEAST_BYTES = 128 * MIB
@@ -76,6 +76,8 @@ class Treatment(msgspec.Struct, frozen=True, kw_only=True):
     """Of such a stretch, for each unit of weight."""
     prefetch_off: Prefetchers | None = None
     """Hardware prefetchers of the program's CPUs that are off while it runs; None: as they are."""
+    huge_pages_for_all: bool = False
+    """Whether transparent huge pages of the whole machine are set to `always` while it runs."""
     pages_wanted: Literal["", "huge", "base"] = ""
     """What its memory is to be on where pages are what differs."""
     change: str = ""

@@ -14,15 +14,17 @@ from memgauge.experiments.diagnose.cpu_placements import (
     cpu_placements,
     on_all_cpus,
 )
+from memgauge.experiments.diagnose.machine_settings import (
+    setting_variants,
+    settings_not_asked_for,
+)
 from memgauge.experiments.diagnose.memory_placements import memory_placements
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_EVIDENCE,
-    PREFETCH,
     DiagnoseParameters,
     Variant,
 )
 from memgauge.experiments.diagnose.places import Places
-from memgauge.experiments.diagnose.prefetch import PREFETCH_OFF, prefetch_variants
 from memgauge.experiments.diagnose.preloaded import heap_on_huge_pages, huge, why_not_preloaded
 from memgauge.experiments.diagnose.threads import PLACE, takes_threads, with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
@@ -35,10 +37,6 @@ from memgauge.system.memory.policy import refusal
 from memgauge.system.programs.program import candidates, check_startable
 
 ADVISED = "huge pages advised"
-WHOLE_MACHINE = NotTried(
-    "huge pages for all memory",
-    "the setting in /sys/kernel/mm/transparent_hugepage is of the whole machine",
-)
 
 
 def variants(
@@ -75,10 +73,9 @@ def variants(
         ):
             made += [_on_its_cpus(one, parameters.words) for one in found]
             not_tried += left_out
-    if PREFETCH in parameters.only:
-        found, left_out = prefetch_variants(places.program, system)
-        made += found
-        not_tried += left_out
+    found, left_out = setting_variants(parameters.only, places.program, system)
+    made += found
+    not_tried += left_out
     made += _own_variants(parameters, len(places.program))
     if made:
         made[:0] = [
@@ -88,16 +85,15 @@ def variants(
     return made, not_tried
 
 
-def not_asked_for(only: Sequence[str]) -> list[NotTried]:
+def not_asked_for(only: Sequence[str], thp: str | None) -> list[NotTried]:
     """What was not asked for.
 
     Args:
         only: The kinds of evidence that were asked for.
+        thp: The machine's mode of transparent huge pages; None: it has none.
     """
     found = [NotTried(name, "left out by --only") for name in DEFAULT_EVIDENCE if name not in only]
-    if PREFETCH not in only:
-        found.append(NotTried(PREFETCH_OFF, f"only tried where --only names {PREFETCH}"))
-    return found
+    return [*found, *settings_not_asked_for(only, thp)]
 
 
 def _on_its_cpus(one: Treatment, words: Sequence[str]) -> Treatment:
@@ -155,7 +151,7 @@ def _is_program(path: str) -> bool:
 def page_variants(
     thp: str | None, environment: Mapping[str, str]
 ) -> tuple[list[Treatment], list[NotTried]]:
-    """Huge pages for the allocator, for all large blocks, and for nothing; and why not more.
+    """Huge pages for the allocator, for all large blocks, and for nothing; and why some are not.
 
     Args:
         thp: The machine's mode of transparent huge pages; None: it has none.
@@ -179,13 +175,12 @@ def page_variants(
             pages_wanted="base",
         ),
     ]
-    not_tried = [] if thp == "always" else [WHOLE_MACHINE]
     why_not = why_not_preloaded()
     if why_not is not None:
-        return made, [NotTried(ADVISED, why_not), *not_tried]
+        return made, [NotTried(ADVISED, why_not)]
     change = "large blocks advised by a preloaded library (madvise), and malloc on huge pages"
     advised = replace(variant(ADVISED, change), environment=huge(environment), pages_wanted="huge")
-    return [advised, *made], not_tried
+    return [advised, *made], []
 
 
 def _thread_variants(cpus: int, words: Sequence[str]) -> list[Treatment]:

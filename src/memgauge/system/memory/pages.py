@@ -15,7 +15,10 @@ HUGE_PAGE_DIRECTORY = "/sys/kernel/mm/hugepages"
 EXPLICIT_PAGE_BYTES = {"2m": 2 << 20, "1g": 1 << 30}
 """Page sizes of the explicit policies, in bytes."""
 
-THP_FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
+THP_DIRECTORY = "/sys/kernel/mm/transparent_hugepage"
+THP_FILE = f"{THP_DIRECTORY}/enabled"
+USUAL_THP_BYTES = 2 << 20
+"""Size of a transparent huge page where the kernel does not report it."""
 _KIB = 1024
 
 
@@ -26,8 +29,29 @@ def base_page_bytes() -> int:
 
 def thp_mode(tree: Tree) -> str | None:
     """The mode in force, which the kernel's file shows in brackets; None if not built in."""
-    chosen = re.search(r"\[(\w+)\]", tree.text(THP_FILE) or "")
-    return chosen.group(1) if chosen else None
+    return _chosen(tree, THP_FILE)
+
+
+def thp_page_bytes(tree: Tree) -> int:
+    """Size of the transparent huge pages that one entry of a page table maps."""
+    return tree.integer(f"{THP_DIRECTORY}/hpage_pmd_size") or USUAL_THP_BYTES
+
+
+def thp_mode_of_size(tree: Tree, page_bytes: int) -> tuple[str, str | None]:
+    """The file with the mode of pages of one size alone, and that mode; None: there is no such one.
+
+    Args:
+        tree: Root of sysfs.
+        page_bytes: Size of the pages.
+    """
+    file = f"{THP_DIRECTORY}/hugepages-{page_bytes // _KIB}kB/enabled"
+    return file, _chosen(tree, file)
+
+
+def _chosen(tree: Tree, file: str) -> str | None:
+    """The word that is in brackets."""
+    found = re.search(r"\[(\w+)\]", tree.text(file) or "")
+    return found.group(1) if found else None
 
 
 def read_huge_page_pools(tree: Tree) -> list[HugePagePool]:

@@ -13,22 +13,20 @@ pytest.importorskip("memgauge._core")
 from msgspec.structs import replace
 from tests.unit.experiments.machines import a_machine
 
-from memgauge.experiments.diagnose import prefetch, preloaded
+from memgauge.experiments.diagnose import machine_settings, preloaded
 from memgauge.experiments.diagnose.host import Diagnose
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.preloaded import huge, placed, why_not_preloaded
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment
-from memgauge.experiments.diagnose.variants import (
-    ADVISED,
-    WHOLE_MACHINE,
-    page_variants,
-    require_commands,
-)
+from memgauge.experiments.diagnose.variants import ADVISED, page_variants, require_commands
 from memgauge.model.errors import CommandNotFound, RequestError, SystemFailure
 from memgauge.model.parameters import build
 from memgauge.system.memory.policy import MemoryPolicy
-from memgauge.system.prefetch.registers import INTEL
-from memgauge.system.prefetch.switch import PrefetchSwitch
+from memgauge.system.settings import huge_pages, registers
+from memgauge.system.settings.huge_pages import HugePagesForAll
+from memgauge.system.settings.prefetch import PrefetchersOff
+from memgauge.system.settings.registers import INTEL
+from memgauge.system.settings.switch import Switch
 from memgauge.system.tree import Tree
 
 LIBRARY = Path("/package/lib/libmemgauge_preload.so")
@@ -43,7 +41,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("thp", "names", "not_tried"),
     [
-        ("madvise", [ADVISED, "malloc on huge pages", "no huge pages"], [WHOLE_MACHINE]),
+        ("madvise", [ADVISED, "malloc on huge pages", "no huge pages"], []),
         ("always", [ADVISED, "malloc on huge pages", "no huge pages"], []),
         (
             "never",
@@ -71,7 +69,7 @@ def test_without_the_library_the_rest_is_tried(monkeypatch: pytest.MonkeyPatch) 
     made, left_out = page_variants("madvise", {})
     assert [one.name for one in made] == ["malloc on huge pages", "no huge pages"]
     reason = "libmemgauge_preload.so is missing from this installation of memgauge"
-    assert left_out == [NotTried(ADVISED, reason), WHOLE_MACHINE]
+    assert left_out == [NotTried(ADVISED, reason)]
     monkeypatch.setattr(preloaded, "installed_file", lambda _path: Path("/my programs/x.so"))
     assert "LD_PRELOAD cannot name" in (why_not_preloaded() or "")
 
@@ -127,61 +125,84 @@ def test_commands_that_are_missing_are_refused_before_anything_runs() -> None:
         require_commands([tried("a=sh"), tried("a=no-such-program")])
 
 
-def test_prefetch_is_tried_on_request_only() -> None:
-    def reasons(only: str) -> dict[str, str]:
-        asked = build(DiagnoseParameters, command="true", only=only, **{"try": "a=X=1"})
-        (group,) = Diagnose().plan(asked, a_machine(4))
-        return {one.name: one.reason for one in group.not_tried}
+def not_tried(only: str, thp: str | None = "madvise") -> dict[str, str]:
+    asked = build(DiagnoseParameters, command="true", only=only, **{"try": "a=X=1"})
+    (group,) = Diagnose().plan(asked, replace(a_machine(4), thp=thp))
+    return {one.name: one.reason for one in group.not_tried}
 
-    assert reasons("pages")["hardware prefetch off"] == "only tried where --only names prefetch"
+
+def test_settings_of_the_machine_are_tried_on_request_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huge_pages, "why_not", lambda _tree: "not here")
+    left_out = not_tried("pages")
+    assert left_out["hardware prefetch off"] == "only tried where --only names prefetch"
+    assert left_out["huge pages for all memory"] == "only tried where --only names thp-always"
+    left_out = not_tried("prefetch,thp-always")
     documented = "no register of this processor that switches them off is documented"
-    assert reasons("prefetch")["hardware prefetch off"] == documented
+    assert left_out["hardware prefetch off"] == documented
+    assert left_out["huge pages for all memory"] == "not here"
+    assert "huge pages for all memory" not in not_tried("pages", "always")
+    assert "huge pages for all memory" not in not_tried("pages", None)
 
 
-def test_prefetch_is_a_treatment_where_nothing_is_against_it(
+def test_settings_are_treatments_where_nothing_is_against_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prefetch, "why_not", lambda *_: None)
+    monkeypatch.setattr(registers, "why_not", lambda *_: None)
+    monkeypatch.setattr(huge_pages, "why_not", lambda _tree: None)
+    monkeypatch.setattr(machine_settings, "thp_mode", lambda _tree: "never")
     machine = replace(a_machine(4), cpu_signature="AuthenticAMD 25 1 1", virtualisation=None)
-    (one,), left_out = prefetch.prefetch_variants([0, 1], machine)
+    asked = ["pages", "prefetch", "thp-always"]
+    (without, for_all), left_out = machine_settings.setting_variants(asked, [0, 1], machine)
     assert left_out == []
-    assert one.prefetch_off is not None
-    assert one.change == (
+    assert without.prefetch_off is not None
+    assert without.change == (
         "prefetchers off on CPUs 0-1 (L1 stream, L1 stride, L1 region, L2 stream, L2 up and "
         "down), bits 0x2f of register 0xc0000108"
     )
+    assert (for_all.huge_pages_for_all, for_all.pages_wanted) == (True, "huge")
+    assert for_all.change == (
+        "/sys/kernel/mm/transparent_hugepage/enabled set to always (from never)"
+    )
+    assert for_all.keeps_uses
+    assert machine_settings.setting_variants(["pages"], [0], machine) == ([], [])
 
 
-def test_prefetchers_are_switched_for_the_runs_that_want_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_settings_are_changed_for_the_runs_that_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = Treatment(name="as it is", kind="variant")
     without = Treatment(name="without", kind="variant", prefetch_off=INTEL)
+    for_all = Treatment(name="for all", kind="variant", huge_pages_for_all=True)
     done: list[str] = []
 
-    class Switch:
-        @contextmanager
-        def off(self) -> Iterator[None]:
-            done.append("off")
-            yield
-            done.append("on")
+    class Made:
+        def __init__(self, what: str) -> None:
+            self._what = what
 
-    def refuse(*_: object) -> None:
-        raise SystemFailure("the kernel is locked down")
+        @contextmanager
+        def changed(self) -> Iterator[None]:
+            done.append(f"{self._what} changed")
+            yield
+            done.append(f"{self._what} back")
+
+    def prefetch_is_refused(kind: type, *_: object) -> Made:
+        if kind is PrefetchersOff:
+            raise SystemFailure("the kernel is locked down")
+        return Made(kind.__name__)
 
     with ExitStack() as stack:
-        monkeypatch.setattr(PrefetchSwitch, "opened", refuse)
-        opened = prefetch.Prefetch.opened([usual], [0], stack)
-        assert (opened.treatments, opened.not_tried) == ([usual], ())
-        opened = prefetch.Prefetch.opened([usual, without], [0], stack)
-        assert opened.treatments == [usual]
-        reason = "the kernel is locked down"
-        assert opened.not_tried == [NotTried("hardware prefetch off", reason)]
-        monkeypatch.setattr(PrefetchSwitch, "opened", lambda *_: Switch())
-        opened = prefetch.Prefetch.opened([usual, without], [0], stack)
-        assert opened.treatments == [usual, without]
+        monkeypatch.setattr(Switch, "opened", prefetch_is_refused)
+        opened = machine_settings.MachineSettings.opened([usual], [0], stack)
+        assert (opened.treatments, list(opened.not_tried)) == ([usual], [])
+        every = [usual, without, for_all]
+        opened = machine_settings.MachineSettings.opened(every, [0], stack)
+        assert opened.treatments == [usual, for_all]
+        assert opened.not_tried == [NotTried("without", "the kernel is locked down")]
+        monkeypatch.setattr(Switch, "opened", lambda kind, *_: Made(kind.__name__))
+        opened = machine_settings.MachineSettings.opened(every, [0], stack)
+        assert opened.treatments == every
         with opened.of(usual):
             assert done == []
-        with opened.of(without):
-            assert done == ["off"]
-        assert done == ["off", "on"]
+        for treatment, kind in ((without, PrefetchersOff), (for_all, HugePagesForAll)):
+            done.clear()
+            with opened.of(treatment):
+                assert done == [f"{kind.__name__} changed"]
+            assert done == [f"{kind.__name__} changed", f"{kind.__name__} back"]

@@ -1,6 +1,6 @@
-"""Explicit huge pages of a run: those left by an earlier run, and those reserved by this one.
+"""The machine as a run needs it: settings put back that an earlier run left, huge pages reserved.
 
-Prefetchers that a run which was killed left off would change every figure: they are switched on.
+Settings of the machine that a run which was killed left changed would change every figure.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from memgauge.model.parameters import CommonParameters
 from memgauge.model.records import Warning
 from memgauge.model.system import System
 from memgauge.system.memory.reservation import PagesWanted, left_behind, reserved
-from memgauge.system.prefetch.switch import left_off
+from memgauge.system.settings.left import put_back_left
 
 
 @contextmanager
 def prepared(
     chosen: Sequence[tuple[Experiment, CommonParameters]], system: Callable[[], System]
 ) -> Iterator[list[Warning]]:
-    """Reserve the pages that the experiments need, and return them on exit, even after an error.
+    """Put back what killed runs left changed, and reserve the pages that the experiments need.
 
-    Larger pages come first, while most memory is contiguous. Yields notes for readers of the run,
-    such as that a killed run had left pages reserved.
+    The pages are returned on exit, even after an error. Larger ones come first, while most memory
+    is contiguous. Yields notes for readers of the run, such as that a killed run had left pages
+    reserved.
 
     Args:
         chosen: Experiments with their requested parameters.
@@ -33,11 +34,11 @@ def prepared(
     Raises:
         RequestError: the pages cannot be reserved.
     """
-    noticed: list[Warning] = []
+    noticed = put_back_left()
     with ExitStack() as stack:
         for wanted in _most_of_each(chosen, cache(system)):
             noticed += stack.enter_context(reserved(wanted))
-        yield [*noticed, *left_behind(), *left_off()]
+        yield [*noticed, *left_behind()]
 
 
 def _most_of_each(

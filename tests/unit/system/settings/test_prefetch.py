@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,9 +14,12 @@ from tests.unit.runner.fakes import a_system
 from memgauge.model.errors import SystemFailure
 from memgauge.model.system import Cpu, System
 from memgauge.system.owner import boot_id
-from memgauge.system.prefetch import registers, switch
-from memgauge.system.prefetch.registers import AMD, INTEL, Prefetchers, documented, why_not
-from memgauge.system.prefetch.switch import PrefetchSwitch, left_off, restore_left
+from memgauge.system.settings import registers
+from memgauge.system.settings.left import put_back_left, restore_left
+from memgauge.system.settings.prefetch import PrefetchersOff
+from memgauge.system.settings.registers import AMD, INTEL, Prefetchers, documented, why_not
+from memgauge.system.settings.switch import Switch
+from memgauge.system.state_file import state_path
 from memgauge.system.tree import Tree
 
 OTHER_BITS = 0x40
@@ -35,6 +39,13 @@ def plant(root: Path, *cpus: int, register: int = INTEL.register, value: int = O
     return Tree(root)
 
 
+def opened(
+    prefetchers: Prefetchers, cpus: list[int], stack: ExitStack, tree: Tree, state: Path
+) -> Switch:
+    record = partial(PrefetchersOff.recorded, prefetchers, cpus)
+    return Switch.opened(PrefetchersOff, record, stack, tree, state)
+
+
 def values(tree: Tree, *cpus: int) -> list[int]:
     return [registers.read(tree, cpu, INTEL.register) for cpu in cpus]
 
@@ -48,12 +59,12 @@ def test_they_are_off_inside_and_as_they_were_outside(tmp_path: Path, state: Pat
     tree = plant(tmp_path, 0, 1)
     registers.write(tree, 1, INTEL.register, 0x2)
     with ExitStack() as stack:
-        made = PrefetchSwitch.opened(INTEL, [0, 1], stack, tree, state)
+        made = opened(INTEL, [0, 1], stack, tree, state)
         assert values(tree, 0, 1) == [OTHER_BITS, 0x2]
-        with made.off():
+        with made.changed():
             assert values(tree, 0, 1) == [OTHER_BITS | 0xF, 0xF]
         assert values(tree, 0, 1) == [OTHER_BITS, 0x2]
-        with pytest.raises(KeyboardInterrupt), made.off():
+        with pytest.raises(KeyboardInterrupt), made.changed():
             raise KeyboardInterrupt
         assert values(tree, 0, 1) == [OTHER_BITS, 0x2]
     assert list(state.iterdir()) == []
@@ -62,20 +73,35 @@ def test_they_are_off_inside_and_as_they_were_outside(tmp_path: Path, state: Pat
 def test_bits_that_others_change_meanwhile_stay(tmp_path: Path, state: Path) -> None:
     tree = plant(tmp_path, 0)
     with ExitStack() as stack:
-        made = PrefetchSwitch.opened(INTEL, [0], stack, tree, state)
-        with made.off():
+        made = opened(INTEL, [0], stack, tree, state)
+        with made.changed():
             registers.write(tree, 0, INTEL.register, 0x8F)
         assert values(tree, 0) == [0x80]
 
 
+def test_prefetchers_that_another_program_switches_are_named(tmp_path: Path, state: Path) -> None:
+    tree = plant(tmp_path, 0, 1)
+    named = "another program changed register 0x1a4 of CPUs 1 meanwhile"
+    with ExitStack() as stack:
+        made = opened(INTEL, [0, 1], stack, tree, state)
+        with pytest.raises(SystemFailure, match=named), made.changed():
+            registers.write(tree, 1, INTEL.register, OTHER_BITS | 0x7)
+        assert values(tree, 0, 1) == [OTHER_BITS, OTHER_BITS]
+        registers.write(tree, 1, INTEL.register, OTHER_BITS | 0x1)
+        with pytest.raises(SystemFailure, match=named), made.changed():
+            pytest.fail("a run between was begun")
+        assert values(tree, 0, 1) == [OTHER_BITS, OTHER_BITS | 0x1]
+    assert list(state.iterdir()) == []
+
+
 def left_by_a_killed_run(tree: Tree, state: Path, stack: ExitStack) -> None:
-    """As after `kill -9` inside `off`: no lock, the file of state, and the bits set."""
-    made = PrefetchSwitch.opened(INTEL, [0, 1], stack, tree, state)
+    """As after `kill -9` inside `changed`: no lock, the file of state, and the bits set."""
+    made = opened(INTEL, [0, 1], stack, tree, state)
     (file,) = state.iterdir()
-    content = file.read_bytes()
+    with made.changed():
+        content = file.read_bytes()
     stack.close()
     file.write_bytes(content)
-    del made
     for cpu in (0, 1):
         registers.write(tree, cpu, INTEL.register, OTHER_BITS | 0xF)
 
@@ -84,7 +110,7 @@ def test_what_a_killed_run_left_is_switched_on(tmp_path: Path, state: Path) -> N
     tree = plant(tmp_path, 0, 1)
     with ExitStack() as stack:
         left_by_a_killed_run(tree, state, stack)
-    (warning,) = left_off(tree, state)
+    (warning,) = put_back_left(tree, state)
     assert warning.code == "prefetch-restored"
     assert warning.message == (
         "hardware prefetch of CPUs 0-1: switched on again, left off by a run that was killed "
@@ -92,10 +118,10 @@ def test_what_a_killed_run_left_is_switched_on(tmp_path: Path, state: Path) -> N
     )
     assert values(tree, 0, 1) == [OTHER_BITS, OTHER_BITS]
     assert list(state.iterdir()) == []
-    assert left_off(tree, state) == []
+    assert put_back_left(tree, state) == []
     left_by_a_killed_run(tree, state, stack)
     with ExitStack() as other:  # the next run that switches them restores them first
-        PrefetchSwitch.opened(INTEL, [0], other, tree, state)
+        opened(INTEL, [0], other, tree, state)
         assert values(tree, 0, 1) == [OTHER_BITS, OTHER_BITS]
 
 
@@ -105,19 +131,19 @@ def test_after_a_restart_nothing_is_written(tmp_path: Path, state: Path) -> None
         left_by_a_killed_run(tree, state, stack)
     assert boot_id(tree) == "this boot"
     tree.path("/proc/sys/kernel/random/boot_id").write_text("another\n", encoding="ascii")
-    assert restore_left(tree, state) is None
+    assert restore_left(PrefetchersOff, tree, state) is None
     assert values(tree, 0) == [OTHER_BITS | 0xF]
 
 
 def test_a_run_that_lives_is_left_alone_and_keeps_others_out(tmp_path: Path, state: Path) -> None:
     tree = plant(tmp_path, 0)
     with ExitStack() as stack:
-        made = PrefetchSwitch.opened(INTEL, [0], stack, tree, state)
-        with made.off():
-            assert restore_left(tree, state) is None
+        made = opened(INTEL, [0], stack, tree, state)
+        with made.changed():
+            assert restore_left(PrefetchersOff, tree, state) is None
             assert values(tree, 0) == [OTHER_BITS | 0xF]
             with pytest.raises(SystemFailure, match="another run has hardware prefetch"):
-                PrefetchSwitch.opened(INTEL, [0], stack, tree, state)
+                opened(INTEL, [0], stack, tree, state)
 
 
 def test_what_cannot_be_switched_on_is_kept_on_record(
@@ -132,11 +158,11 @@ def test_what_cannot_be_switched_on_is_kept_on_record(
         left_by_a_killed_run(tree, state, stack)
     with monkeypatch.context() as patch:
         patch.setattr(registers, "write", refuse)
-        (warning,) = left_off(tree, state)
+        (warning,) = put_back_left(tree, state)
     assert warning.code == "prefetch-left-off"
     assert "register 0x1a4 of CPU 0 cannot be written: Operation not permitted" in warning.message
     assert list(state.iterdir()) != []
-    assert restore_left(tree, state) is not None
+    assert restore_left(PrefetchersOff, tree, state) is not None
 
 
 @pytest.mark.parametrize(
@@ -152,7 +178,7 @@ def test_a_register_without_effect_is_refused(
     tree, state = plant(tmp_path, 0, value=value), tmp_path / "state"
     monkeypatch.setattr(registers, "write", write)
     with ExitStack() as stack, pytest.raises(SystemFailure, match=message):
-        PrefetchSwitch.opened(INTEL, [0], stack, tree, state)
+        opened(INTEL, [0], stack, tree, state)
     assert list(state.iterdir()) == []
 
 
@@ -160,7 +186,7 @@ def test_a_register_that_the_processor_lacks_is_refused(tmp_path: Path, state: P
     tree = plant(tmp_path, 0)
     absent = Prefetchers(register=AMD.register, bits=1, names="")
     with ExitStack() as stack, pytest.raises(SystemFailure, match="0xc0000108 of CPU 0 cannot be"):
-        PrefetchSwitch.opened(absent, [0], stack, tree, state)
+        opened(absent, [0], stack, tree, state)
 
 
 def machine(signature: str | None = "GenuineIntel 6 85 7", **changes: object) -> System:
@@ -206,4 +232,5 @@ def test_reasons_against_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_file_is_one_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.node", lambda: "here")
-    assert switch._path(Path("/state")) == Path("/state/prefetch-here.json")
+    path = state_path(Path("/state"), PrefetchersOff.subject)
+    assert path == Path("/state/prefetch-here.json")

@@ -1,1 +1,0 @@
-"""Hardware prefetchers of the processor: which can be switched off, and switching them."""
