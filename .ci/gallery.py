@@ -1,8 +1,9 @@
-"""Render the published tables as pages, with pictures of them, for the documentation's site.
+"""Render the published tables and the examples of the documentation as pages, with pictures.
 
 Arguments: the directory for pages and pictures. Prints the gallery as Markdown, its links relative
-to the site's root. All that is shown ships with memgauge, so each build gives the same pages; what
-was measured here is not among it. Without a Chromium there are links and no pictures.
+to the site's root. Tables ship with memgauge and the records of examples lie in docs/examples, so
+each build gives the same pages; what was measured where it runs is not among it. Without a Chromium
+there are links and no pictures.
 """
 
 import shutil
@@ -13,8 +14,9 @@ from html import escape
 from pathlib import Path
 
 from memgauge.references.library import NAMES
-from memgauge.results import Published
+from memgauge.results import Analysed, Published, load_run
 
+EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PIXELS = (1280, 1100)
 SCALE = 0.5
@@ -28,25 +30,29 @@ def main(directory: Path) -> int:
     """Write pages and pictures and print the entries."""
     directory.mkdir(parents=True, exist_ok=True)
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    for example in sorted(EXAMPLES.iterdir()):
+        command = f"memgauge report docs/examples/{example.name}"
+        sys.stdout.write(entry(load_run(example), example.name, command, directory, browser) + "\n")
     for name in NAMES:
-        sys.stdout.write(entry(Published(name), name, directory, browser) + "\n")
+        command = f"memgauge report reference:{name}"
+        sys.stdout.write(entry(Published(name), name, command, directory, browser) + "\n")
     return 0
 
 
-def entry(published: Published, name: str, directory: Path, browser: str | None) -> str:
+def entry(shown: Analysed, name: str, command: str, directory: Path, browser: str | None) -> str:
     """A heading, what the page is of, and a picture or words that lead to it."""
     page = directory / f"{name}.html"
-    page.write_text(published.html(), encoding="utf-8")
+    page.write_text(shown.html(), encoding="utf-8")
     picture = None if browser is None else pictured(page, browser)
-    report = published.report
-    shown = f"Open the page of {name}"
+    report = shown.report
+    link = f"Open the page of {name}"
     if picture is not None:
-        shown = f'<img src="{directory.name}/{picture.name}" alt="{shown}" loading="lazy">'
+        link = f'<img src="{directory.name}/{picture.name}" alt="{link}" loading="lazy">'
     return f"""## {name}
 
-{escape(report.title)}: {escape(report.machine)}. `memgauge report reference:{name}`
+{escape(report.title)}: {escape(report.machine)}. `{command}`
 
-<p><a href="{directory.name}/{page.name}">{shown}</a></p>
+<p><a href="{directory.name}/{page.name}">{link}</a></p>
 """
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memgauge.results import Published
+from memgauge.results import Published, load_run
 
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SCRIPT = Path(__file__).parents[2] / ".ci" / "gallery.py"
 NAME = "hybrid12-tlb"
 
@@ -22,7 +23,15 @@ def entry() -> Callable[[Path, str | None], str]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return lambda place, browser: str(module.entry(Published(NAME), NAME, place, browser))
+    command = f"memgauge report reference:{NAME}"
+    return lambda place, browser: str(module.entry(Published(NAME), NAME, command, place, browser))
+
+
+def test_the_examples_of_the_documentation_are_read() -> None:
+    examples = sorted(EXAMPLES.iterdir())
+    assert examples
+    for example in examples:
+        assert load_run(example).html().startswith("<!doctype html>")
 
 
 def linked(written: str, place: Path) -> list[Path]:
