@@ -29,7 +29,7 @@ CACHED_SHARE = 0.5
 """Of the last-level cache, that the cached ring takes: less than what the generators leave alone
 where they walk over the other half."""
 BANDWIDTH_BYTES = 256 << 20
-"""Moved by a slice: 10 to 20 ms, as the others take."""
+"""Moved by a slice: 10 to 20 ms."""
 READS, WRITES = 2, 1
 """Of whole lines: those of STREAM's add and triad."""
 
