@@ -49,7 +49,7 @@ def look(work: Path, looks: list[str], **settings: str) -> Seen:
     """What the looks see in one boot."""
     command = shlex.join([sys.executable, "-m", "tests.lab.tiers", ",".join(looks)])
     shown = f"{command} >/lab/said 2>&1 || {{ cat /lab/said; exit 1; }}; cat {RESULT}"
-    done = guest.run(work, shown, SETTINGS | settings, limit_s=400)
+    done = guest.run(work, shown, SETTINGS | settings, limit_s=900)
     assert done.returncode == 0, done.stdout + done.stderr
     return dict(json.loads(done.stdout))
 
