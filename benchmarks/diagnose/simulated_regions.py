@@ -23,10 +23,10 @@ from benchmarks.diagnose.simulated import (
     first_rounds,
     passes_of_parts,
 )
+from memgauge.analysis.diagnose.by_region.judged import confidence, treated_under
 from memgauge.analysis.diagnose.deciding import is_region_settled, next_look
 from memgauge.analysis.diagnose.figures import Pass
 from memgauge.analysis.diagnose.judgement import Judgement, judge
-from memgauge.analysis.diagnose.regions import confidence, treated_under
 
 Passes = Mapping[str, Sequence[Pass]]
 KNOWN = {one.name: one for one in PROGRAMS}

@@ -28,10 +28,10 @@ from benchmarks.diagnose.simulated import (
     first_rounds,
     passes,
 )
+from memgauge.analysis.diagnose.by_region.judged import treated_under
 from memgauge.analysis.diagnose.figures import Pass, treated_of
 from memgauge.analysis.diagnose.judgement import judge
 from memgauge.analysis.diagnose.page_facts import Spent, TlbReach, saved_between
-from memgauge.analysis.diagnose.regions import treated_under
 from memgauge.analysis.diagnose.translation import (
     LEAST_SHARE,
     Evidence,

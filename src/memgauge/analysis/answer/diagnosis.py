@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from memgauge.analysis.answer.next_steps import next_steps
 from memgauge.analysis.answer.quality import quality_of
-from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
-from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
-from memgauge.analysis.diagnose.need_words import need_details
-from memgauge.analysis.diagnose.regions import (
+from memgauge.analysis.diagnose.by_region.judged import (
     RegionDiagnosis,
     region_diagnoses,
     region_words,
 )
+from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
+from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
+from memgauge.analysis.diagnose.need_words import need_details
 from memgauge.analysis.diagnose.traffic_section import basis_words
 from memgauge.analysis.diagnose.translation_evidence import translation_of, verdict_of
 from memgauge.analysis.diagnose.verdicts import (

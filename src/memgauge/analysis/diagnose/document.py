@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from memgauge.analysis.diagnose.by_region.judged import RegionDiagnosis, region_diagnoses
 from memgauge.analysis.diagnose.contradictions import contradictions
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind
@@ -14,7 +15,6 @@ from memgauge.analysis.diagnose.memory_seen import MemorySeen
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need_of, cache_need_of
 from memgauge.analysis.diagnose.on_curve import OnCurve
 from memgauge.analysis.diagnose.process import RunningProcess
-from memgauge.analysis.diagnose.regions import RegionDiagnosis, region_diagnoses
 from memgauge.analysis.diagnose.standing import standing_of
 from memgauge.analysis.diagnose.traffic import Basis, Traffic
 from memgauge.analysis.diagnose.translation import TranslationKind

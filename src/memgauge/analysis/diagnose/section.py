@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from memgauge.analysis.diagnose.by_region.judged import (
+    region_diagnoses,
+    region_verdicts,
+    regions_table,
+)
 from memgauge.analysis.diagnose.charts import gain_charts, slowdown_charts, treatment_words
 from memgauge.analysis.diagnose.contradictions import contradiction_verdicts, contradictions
 from memgauge.analysis.diagnose.curve_section import curve_charts
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.kernel import kernel_table, kernel_use, kernel_verdicts
-from memgauge.analysis.diagnose.regions import (
-    region_diagnoses,
-    region_verdicts,
-    regions_table,
-)
 from memgauge.analysis.diagnose.standing import standing_of, standing_verdicts
 from memgauge.analysis.diagnose.traffic_section import functions_table
 from memgauge.analysis.diagnose.translation_evidence import translation_table

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from memgauge.analysis.diagnose.by_region.judged import pressures_of, treated_under
 from memgauge.analysis.diagnose.figures import (
     NAME,
     Diagnosis,
@@ -18,7 +19,6 @@ from memgauge.analysis.diagnose.figures import (
     passes_of,
 )
 from memgauge.analysis.diagnose.judgement import Kind, judge, judgement_of
-from memgauge.analysis.diagnose.regions import pressures_of, treated_under
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.intervals import CONFIDENCE

@@ -10,9 +10,9 @@ from benchmarks.diagnose.simulated import MACHINES, Machine, Truth, passes_of_pa
 from benchmarks.diagnose.simulated_regions import KNOWN, judged
 from tests.unit.analysis.diagnose.programs import diagnosed, with_regions
 
+from memgauge.analysis.diagnose.by_region.judged import confidence, region_diagnoses
 from memgauge.analysis.diagnose.deciding import LEAST_DECIDED_ROUNDS, decided
 from memgauge.analysis.diagnose.document import diagnosis_figures
-from memgauge.analysis.diagnose.regions import confidence, region_diagnoses
 from memgauge.analysis.diagnose.section import analyse
 from memgauge.analysis.figures.run import Figures
 from memgauge.analysis.report.run import report_of
