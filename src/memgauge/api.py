@@ -236,6 +236,7 @@ def simulate(
     machine: str = "this",
     engine: Engine = "callgrind",
     by: By | None = None,
+    by_region: bool = False,
 ) -> Simulation:
     """Execute a program by valgrind and simulate what it reads from and writes to memory.
 
@@ -248,6 +249,7 @@ def simulate(
         engine: `callgrind` simulates two levels, child processes too; `trace` simulates all levels,
             of the program alone, and is slower.
         by: Attribute the traffic to each `function` or source `line`; only callgrind can.
+        by_region: Attribute it to each region that the program marks, too; only callgrind can.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
@@ -261,7 +263,7 @@ def simulate(
     if not words:
         raise RequestError("simulate: no command was given; give a list of words")
     caches = _caches_of(name_of(machine, "simulate: machine"))
-    return Simulation(simulate_program(words, caches, engine, by=by))
+    return Simulation(simulate_program(words, caches, engine, by=by, by_region=by_region))
 
 
 def _caches_of(name: str) -> CacheMachine:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from memgauge.analysis.figures.simulated_places import place_verdicts, places_table
+from memgauge.analysis.figures.simulated_places import place_verdicts, places_table, regions_table
 from memgauge.analysis.section import Cell, Column, Headline, Report, Section, Table, Verdict
 from memgauge.model.cache_machine import THIS, CacheLevel, CacheMachine, machine_name
 from memgauge.model.simulated_program import SimulatedProgram
@@ -54,13 +54,18 @@ def simulation_document(done: SimulatedProgram) -> SimulationDocument:
 
 def simulated_report(done: SimulatedProgram) -> Report:
     """What every renderer takes."""
-    places = places_table(done, _name(done))
+    places, regions = places_table(done, _name(done)), regions_table(done, _name(done))
     section = Section(
         name=NAME,
         title=f"Simulated on {_name(done)}",
         question=QUESTION,
         verdicts=[*_verdicts(done), *place_verdicts(done)],
-        tables=[_memory(done), *([places] if places else []), _levels(done)],
+        tables=[
+            _memory(done),
+            *([regions] if regions else []),
+            *([places] if places else []),
+            _levels(done),
+        ],
     )
     return Report(
         run_id=NAME,

@@ -51,6 +51,12 @@ from memgauge.simulation.program import ENGINES, PLACES, simulate_program
     help="show where memory traffic arises, by function or by source line (callgrind only); lines "
     "need a program with debug information",
 )
+@click.option(
+    "--by-region",
+    is_flag=True,
+    help="show what each region that the program marks moves (callgrind only); valgrind writes its "
+    "counts at each mark",
+)
 @page_option
 @click.option(
     "--json",
@@ -71,6 +77,7 @@ def command(  # noqa: PLR0913 - all but the first by name
     name: str,
     engine: Engine,
     by: By | None,
+    by_region: bool,
     page: Path | None,
     as_json: bool,
 ) -> int:
@@ -91,6 +98,7 @@ def command(  # noqa: PLR0913 - all but the first by name
         engine: `callgrind` simulates two levels, child processes too; `trace` simulates all levels,
             of the program alone, and is slower.
         by: Whether a table shows the traffic of each function or source line; None: of neither.
+        by_region: Whether a table shows that of each region that the program marks.
         page: HTML file to write; None writes none.
         as_json: Whether stdout gets the JSON document, and stderr the program's own output.
 
@@ -105,7 +113,7 @@ def command(  # noqa: PLR0913 - all but the first by name
         if page is not None:
             check_writable(page)
         output = sys.stderr.buffer if as_json else None
-        done = simulate_program(command, machine, engine, output, by)
+        done = simulate_program(command, machine, engine, output, by, by_region=by_region)
         _present(Simulation(done), page=page, as_json=as_json)
     except (CommandNotFound, CommandNotExecutable):
         raise

@@ -41,6 +41,16 @@ class TrafficPlace(msgspec.Struct, frozen=True, kw_only=True):
     """and written when its accesses evicted lines that it or another place had changed."""
 
 
+class TrafficRegion(msgspec.Struct, frozen=True, kw_only=True):
+    """What memory gave and took while at least one thread was inside a region."""
+
+    name: str
+    read_bytes: Count
+    write_bytes: Count
+    places: list[TrafficPlace] = []
+    """Functions, or lines, that moved most of it; empty: not asked for."""
+
+
 class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     """One execution of a program on the simulated, initially empty caches of a machine."""
 
@@ -91,6 +101,11 @@ class SimulatedProgram(msgspec.Struct, frozen=True, kw_only=True):
     without_line_bytes: Count | None = None
     """Bytes that were read and written by code whose source lines are not known; None: not by
     line."""
+    regions: list[TrafficRegion] = []
+    """Of each region that the program marks, in order of first begins; empty: not asked for, it
+    marks none, or `no_regions` says why."""
+    no_regions: str | None = None
+    """Why what it marks is not told; None: it is, it marks none, or nobody asked."""
     notes: list[str]
     """Notes on what the engine simulates differently from the machine."""
 

@@ -11,6 +11,7 @@ start.
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -23,7 +24,10 @@ from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import SimulationFailed
 from memgauge.model.simulated_program import By, ProgramLevel, SimulatedProgram
 from memgauge.model.text import quoted
+from memgauge.runner.profiling.marks import VARIABLE
 from memgauge.simulation.callgrind_places import Lines, lines_by_place, places_of
+from memgauge.simulation.callgrind_regions import MARKS, ByRegion, Part, by_region_of, parts_of
+from memgauge.simulation.callgrind_regions import OPTIONS as REGION_OPTIONS
 from memgauge.simulation.remarks import remarks
 from memgauge.simulation.two_levels import TwoLevels, two_levels
 from memgauge.simulation.valgrind import (
@@ -50,15 +54,19 @@ class _Counted(msgspec.Struct, frozen=True, kw_only=True):
     uncounted: int
     took_s: float
     places: list[Lines]
-    """Of each process; empty: not asked for."""
+    """Of each part of each process; empty: not asked for."""
+    regions: ByRegion | None
+    """None: not asked for."""
 
 
-def simulate_by_callgrind(
+def simulate_by_callgrind(  # noqa: PLR0913 - what is executed, how, and what of it is shown
     command: Sequence[str],
     machine: CacheMachine,
     valgrind: Valgrind,
     output: int | IO[bytes] | None = None,
     by: By | None = None,
+    *,
+    by_region: bool = False,
 ) -> SimulatedProgram:
     """Execute the program once, with the processes that it starts.
 
@@ -68,12 +76,13 @@ def simulate_by_callgrind(
         valgrind: The installed valgrind.
         output: Descriptor or file for the program's standard output; None for this process's own.
         by: Places that traffic is attributed to; None: none.
+        by_region: Whether to attribute it to the regions that the program marks, too.
 
     Raises:
         RequestError: callgrind cannot approximate the machine with two levels.
         SimulationFailed: valgrind could not execute it.
     """
-    counted = _execute(command, two_levels(machine), valgrind, output, by)
+    counted = _execute(command, two_levels(machine), valgrind, output, by, by_region=by_region)
     return _program(command, machine, valgrind, counted, by)
 
 
@@ -97,25 +106,42 @@ def _sums(names: Sequence[str], words: Sequence[str]) -> Events | None:
     return dict(zip(names, values + [0] * (len(names) - len(values)), strict=True))
 
 
-def _execute(
+def _execute(  # noqa: PLR0913 - what is executed, how, and what of it is kept
     command: Sequence[str],
     levels: TwoLevels,
     valgrind: Valgrind,
     output: int | IO[bytes] | None,
     by: By | None,
+    *,
+    by_region: bool,
 ) -> _Counted:
     with work_directory("simulate") as directory:
-        words = [valgrind.path, *_options(levels, directory), *by_path(command)]
+        options = [*_options(levels, directory), *(REGION_OPTIONS if by_region else ())]
+        words = [valgrind.path, *options, *by_path(command)]
+        marks = directory / MARKS
+        if by_region:
+            marks.touch()
         began = time.monotonic()
         with (
             remarks(directory / LOG) as said,
-            running(words, output=output, directory=directory) as child,
+            running(
+                words,
+                output=output,
+                directory=directory,
+                environment={**os.environ, VARIABLE: str(marks)} if by_region else None,
+            ) as child,
         ):
             ended = how_it_ended(child)
         took_s = time.monotonic() - began
-        found = _events_by_process(directory)
+        parts = _parts_by_process(directory)
+        found = {pid: one for pid, of in parts.items() if (one := _events(of)) is not None}
         own = found.keys() & said.starts.keys()
-        places = [_places(directory, pid, by) for pid in sorted(own)] if by else []
+        mine = [part.path for pid in sorted(own) for part in parts[pid]]
+        places = [_places(path, by) for path in mine] if by else []
+        regions = None
+        if by_region and own:
+            line_bytes = levels.last.line_bytes
+            regions = by_region_of({pid: parts[pid] for pid in own}, marks, by, line_bytes)
     # A process that forked without starting a program also contains the counts of its parent.
     if not own and said.starts and ended.signal is None:
         place = quoted(str(directory.parent))
@@ -134,6 +160,7 @@ def _execute(
         uncounted=said.starts.total() - len(own),
         took_s=took_s,
         places=places,
+        regions=regions,
     )
 
 
@@ -190,6 +217,8 @@ def _program(
         places=places.kept,
         left_out_places=places.left_out,
         without_line_bytes=places.without_line_bytes if by == "line" else None,
+        regions=counted.regions.regions if counted.regions else [],
+        no_regions=counted.regions.why_not if counted.regions else None,
         notes=[
             *caches.notes,
             "an access that lies in two lines counts as one",
@@ -199,18 +228,21 @@ def _program(
     )
 
 
-def _events_by_process(directory: Path) -> dict[int, Events]:
-    found = {}
-    for path in directory.glob(f"{OUTPUT}*"):
-        pid = path.name.partition(".")[2]
-        events = totals_of(_text(path))
-        if events is not None and pid.isdecimal():
-            found[int(pid)] = events
-    return found
+def _parts_by_process(directory: Path) -> dict[int, list[Part]]:
+    pids = (path.name.partition(".")[2] for path in directory.glob(f"{OUTPUT}*"))
+    return {int(pid): parts_of(directory, int(pid)) for pid in pids if pid.isdecimal()}
 
 
-def _places(directory: Path, pid: int, by: By) -> Lines:
-    path = directory / f"{OUTPUT}{pid}"
+def _events(parts: Sequence[Part]) -> Events | None:
+    """Sums over the parts of a process; None: it did not write its last one."""
+    found = [totals_of(_text(part.path)) for part in parts]
+    known = [one for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    return {name: sum(one[name] for one in known) for name in known[-1]}
+
+
+def _places(path: Path, by: By) -> Lines:
     with path.open(encoding="utf-8", errors="replace") as lines:
         return lines_by_place(lines, by)
 

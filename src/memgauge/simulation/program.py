@@ -24,12 +24,14 @@ ENGINES: tuple[Engine, ...] = get_args(Engine)
 PLACES: tuple[By, ...] = get_args(By)
 
 
-def simulate_program(
+def simulate_program(  # noqa: PLR0913 - what is executed, how, and what of it is shown
     command: Sequence[str],
     machine: CacheMachine,
     engine: Engine = "callgrind",
     output: int | IO[bytes] | None = None,
     by: By | None = None,
+    *,
+    by_region: bool = False,
 ) -> SimulatedProgram:
     """Execute a program once on the simulated caches of a machine.
 
@@ -42,6 +44,7 @@ def simulate_program(
         output: descriptor for the program's standard output; None for memgauge's own.
         by: attribute traffic to each `function` or source `line`; None: to neither. Only callgrind
             can.
+        by_region: attribute traffic to each region that the program marks, too. Only callgrind can.
 
     Raises:
         CommandNotFound, CommandNotExecutable: there is no such program.
@@ -58,6 +61,11 @@ def simulate_program(
             f"--by {by}: the engine {engine} does not know which code makes an access; use "
             "--engine callgrind"
         )
+    if by_region and engine != "callgrind":
+        raise RequestError(
+            f"--by-region: the engine {engine} does not know when a region begins; use "
+            "--engine callgrind"
+        )
     valgrind = find_valgrind()
     check_command(command)
     require_temporary("simulate", TEMPORARY_BYTES)
@@ -67,4 +75,4 @@ def simulate_program(
         return simulate_by_trace(command, machine, valgrind, output)
     from memgauge.simulation.callgrind import simulate_by_callgrind
 
-    return simulate_by_callgrind(command, machine, valgrind, output, by)
+    return simulate_by_callgrind(command, machine, valgrind, output, by, by_region=bool(by_region))

@@ -10,7 +10,7 @@ import os
 import signal
 import stat
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -100,6 +100,7 @@ def running(
     output: int | IO[bytes] | None = None,
     keep: Sequence[int] = (),
     directory: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Run valgrind; signals go to the program, and valgrind has ended on exit, even after an error.
 
@@ -110,9 +111,10 @@ def running(
         output: descriptor for the program's standard output; None for this process's own.
         keep: descriptors that it inherits.
         directory: its `work_directory`, which is removed if this process is killed.
+        environment: its environment; None for that of this process.
     """
     try:
-        child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep))
+        child = subprocess.Popen(words, stdout=output, pass_fds=tuple(keep), env=environment)
     except OSError as error:
         raise SimulationFailed(
             f"valgrind cannot be started: {error.strerror}; {INSTALL}"

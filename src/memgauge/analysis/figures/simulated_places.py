@@ -42,6 +42,42 @@ def places_table(done: SimulatedProgram, machine: str) -> Table | None:
     )
 
 
+def regions_table(done: SimulatedProgram, machine: str) -> Table | None:
+    """A row for each region that the program marks; None: none is known.
+
+    Args:
+        done: The program.
+        machine: Whose caches were simulated, for the title.
+    """
+    if not done.regions:
+        return None
+    total = done.read_bytes + done.write_bytes
+    return Table(
+        name="regions",
+        title=f"Memory traffic by region, simulated on {machine}",
+        columns=[
+            Column(title="region"),
+            Column(title="read", unit="B"),
+            Column(title="written", unit="B"),
+            Column(title="of all", unit="%"),
+            Column(title="most of it in", narrow=False),
+        ],
+        rows=[
+            [
+                one.name,
+                one.read_bytes,
+                one.write_bytes,
+                (one.read_bytes + one.write_bytes) / total if total else None,
+                place_name(one.places[0]) if one.places else None,
+            ]
+            for one in done.regions
+        ],
+        note="Of all threads, while at least one was inside; what lies in several regions is in "
+        "each. Valgrind executes threads one at a time, and changed lines are written when others "
+        "take their place, which may be in a later region.",
+    )
+
+
 def place_columns(by: str) -> list[Column]:
     """Of `place_rows`."""
     return [
@@ -94,6 +130,10 @@ def _short(path: str) -> str:
 def place_verdicts(done: SimulatedProgram) -> Iterator[Verdict]:
     """What of the traffic has no place."""
     total = done.read_bytes + done.write_bytes
+    if done.no_regions:
+        yield Verdict(
+            level="warning", text=f"What its regions move is not known: {done.no_regions}."
+        )
     if done.by is None or not total:
         return
     unknown = (done.without_line_bytes or 0) / total

@@ -35,6 +35,19 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
     return iter(lambda: file.readline(_LONGEST_LINE), b"")
 
 
+class Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """One mark."""
+
+    begins: bool
+    """False: it ends a region."""
+    stamp_ns: int
+    """On CLOCK_MONOTONIC_RAW."""
+    pid: int
+    tid: int
+    cpu_ns: int | None
+    name: str
+
+
 class Marks(msgspec.Struct, frozen=True):
     """The regions of a program."""
 
@@ -43,21 +56,35 @@ class Marks(msgspec.Struct, frozen=True):
     warnings: list[Warning]
 
 
+def mark_of(line: bytes) -> Mark | None:
+    """One line of a file of marks; None: it is none, or torn."""
+    found = _WITH_TIME.fullmatch(line) or _MARK.fullmatch(line)
+    if found is None:
+        return None
+    kind, stamp, pid, tid, cpu, name = found.groups()
+    return Mark(
+        begins=kind in {b"B", b"b"},
+        stamp_ns=int(stamp),
+        pid=int(pid),
+        tid=int(tid),
+        cpu_ns=int(cpu) if cpu else None,
+        name=plain(name.decode("utf-8", "replace")),
+    )
+
+
 def regions_of(lines: Iterable[bytes], to_run_ns: Callable[[int], int]) -> Marks:
     """Each end closes the latest begin of its name on its thread."""
     made: list[Region] = []
     opened: dict[Open, list[tuple[int, int | None]]] = {}
     wrong = unopened = beyond = 0
     for line in lines:
-        mark = _WITH_TIME.fullmatch(line) or _MARK.fullmatch(line)
+        mark = mark_of(line)
         if mark is None:
             wrong += 1
             continue
-        kind, stamp, pid, tid, cpu, name = mark.groups()
-        at_ns = max(0, to_run_ns(int(stamp)))
-        cpu_ns = int(cpu) if cpu else None
-        key = (int(pid), int(tid), plain(name.decode("utf-8", "replace")))
-        if kind in {b"E", b"e"}:
+        at_ns, cpu_ns = max(0, to_run_ns(mark.stamp_ns)), mark.cpu_ns
+        key = (mark.pid, mark.tid, mark.name)
+        if not mark.begins:
             if not opened.get(key):
                 unopened += 1
             else:
