@@ -5,7 +5,8 @@
 Machines, disturbances and what each region does are those of `benchmarks.diagnose.simulated`. The
 regions of a program are timed in the same passes, beside the same references. A diagnosis counts as
 wrong as soon as the verdict on any of its regions is, and as covered only where the intervals of
-all shares hold the true ones.
+all shares hold the true ones. They are also judged with the traffic of each region, of which an
+upper bound is known, as counters that are sampled give it.
 """
 
 from __future__ import annotations
@@ -40,11 +41,32 @@ REGIONS = {
     "eight that differ": tuple(one.name for one in PROGRAMS[2:10]),
 }
 """By name of the program: what each of its regions does."""
+LOADS = 0.06
+"""Traffic of what waits for each load over what one CPU streams: 64 bytes in 100 ns, beside
+10 GB/s."""
+BOUND = 1.1
+"""The most that a region may move over what it does."""
 
 
-def judged(parts: Sequence[Passes]) -> list[Judgement]:
-    """The verdict on each region, as a report states it."""
-    return [judge(treated_under(PRESSURES, one, confidence(len(parts)))) for one in parts]
+def judged(parts: Sequence[Passes], truths: Sequence[Truth] = ()) -> list[Judgement]:
+    """The verdict on each region, as a report states it.
+
+    Args:
+        parts: Passes of each region.
+        truths: What each does, where its traffic is known; empty: it is not.
+    """
+    treated = [treated_under(PRESSURES, one, confidence(len(parts))) for one in parts]
+    if not truths:
+        return [judge(one) for one in treated]
+    return [
+        judge(one, BOUND * traffic_share(truth), "counted", is_most=True)
+        for one, truth in zip(treated, truths, strict=True)
+    ]
+
+
+def traffic_share(truth: Truth) -> float:
+    """What it moves over what one CPU streams."""
+    return truth.bandwidth + LOADS * truth.latency
 
 
 def settled_rounds(parts: Sequence[Passes], most: int) -> int:
@@ -99,20 +121,23 @@ def main() -> None:
     options = parser(__doc__, replications=200).parse_args(namespace=Options())
     draw = random.Random(options.seed)
     of = ["all covered", "rounds", "right", "any wrong"]
-    head(["machine", "regions", *of, *(f"{one}, early" for one in of)])
-    sums = Tally(), Tally()
+    ways = ["", ", early", ", with traffic"]
+    head(["machine", "regions", *(f"{one}{way}" for way in ways for one in of)])
+    sums = Tally(), Tally(), Tally()
     for machine in MACHINES:
         for name, names in REGIONS.items():
             truths = [KNOWN[one] for one in names]
-            tallies = Tally(), Tally()
+            tallies = Tally(), Tally(), Tally()
             for _ in range(options.replications):
                 parts = passes_of_parts(machine, truths, options.rounds, draw)
                 rounds = settled_rounds(parts, options.rounds)
                 early = judged([first_rounds(one, rounds) for one in parts])
                 fixed = judged(parts)
-                for fixed_tally, early_tally in (tallies, sums):
+                moved = judged(parts, truths)
+                for fixed_tally, early_tally, moved_tally in (tallies, sums):
                     fixed_tally.add(fixed, truths, options.rounds)
                     early_tally.add(early, truths, rounds)
+                    moved_tally.add(moved, truths, options.rounds)
             row([machine.name, name, *(cell for one in tallies for cell in one.cells())])
     row(["all", "", *(cell for one in sums for cell in one.cells())])
 

@@ -66,6 +66,7 @@ PEERS: dict[str, dict[str, set[str]]] = {
     },
     "analysis": {
         "counters_compare": {"counters_verify"},
+        "diagnose": {"profile"},
         "loaded": {"counters_verify", "profile"},
         "misses": {"counters"},
         "mix": {"loaded", "stream"},

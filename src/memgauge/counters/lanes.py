@@ -12,7 +12,7 @@ from memgauge import _core
 from memgauge.counters.base import Target
 from memgauge.counters.components import LanePlan
 from memgauge.counters.host import Host
-from memgauge.counters.opening import opened
+from memgauge.counters.opening import OpenCounters, opened
 from memgauge.model.record_kinds.counters import CounterSet, Lane
 from memgauge.model.record_kinds.programs import ThreadCount, ThreadUse
 
@@ -93,22 +93,38 @@ def sampled(
     """
     interval_ns = round(NS_PER_S / plan.rate_hz)
     record = Lane(counters=plan.name, file=f"{plan.name}.lane", interval_ns=interval_ns)
-    with opened(plan.events, name=plan.name, target=target, host=host) as counters:
-        native = _core.Lane(
-            counters.reader,
-            str(directory / record.file),
-            interval_ns,
-            name=f"mg/{plan.name}",
-            cpu=cpu,
+    with (
+        opened(plan.events, name=plan.name, target=target, host=host) as counters,
+        sampling(counters, directory / record.file, interval_ns, cpu) as native,
+    ):
+        yield RunningLane(
+            plan=plan,
+            counters=counters.set,
+            record=record,
+            native=native,
+            ledgers=counters.ledgers,
+            by_thread=len(target.by_thread),
         )
-        try:
-            yield RunningLane(
-                plan=plan,
-                counters=counters.set,
-                record=record,
-                native=native,
-                ledgers=counters.ledgers,
-                by_thread=len(target.by_thread),
-            )
-        finally:
-            native.stop()
+
+
+@contextmanager
+def sampling(
+    counters: OpenCounters, path: Path, interval_ns: int, cpu: int | None = None
+) -> Iterator[_core.Lane]:
+    """Sample counters that are open until left; nobody else may read them meanwhile.
+
+    Args:
+        counters: What is sampled; the name of their set becomes part of the thread's.
+        path: Of the lane's file, which must not exist.
+        interval_ns: From one sample to the next.
+        cpu: CPU that the sampling thread is pinned to; None leaves it unpinned.
+
+    Raises:
+        SystemFailure: the file cannot be made, or a thread not be started.
+    """
+    name = f"mg/{counters.set.counters}"
+    native = _core.Lane(counters.reader, str(path), interval_ns, name=name, cpu=cpu)
+    try:
+        yield native
+    finally:
+        native.stop()

@@ -34,6 +34,7 @@ from memgauge.model.record_kinds.programs import (
     Referenced,
     Region,
     RunUse,
+    SampledRegions,
 )
 from memgauge.model.record_kinds.replayed import Replayed
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
@@ -369,6 +370,7 @@ AnyRecord = (
     | MeasuredReach
     | MeasuredWeights
     | Referenced
+    | SampledRegions
     | Warning
     | RunEnd
 )

@@ -1,12 +1,13 @@
 """Rules on which records may follow which. The writer follows them and the reader enforces them."""
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, pairwise
 
 import msgspec
 
 from memgauge.model.record_kinds.counters import CounterSet, Lane, RegionReading
 from memgauge.model.record_kinds.fields import LARGEST_INTEGER
+from memgauge.model.record_kinds.programs import SampledRegions
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.records import AnyRecord, Point, RunEnd, RunStart, Sample
 from memgauge.model.text import quoted
@@ -23,8 +24,8 @@ class StreamRules:
     if its work is the same. A sample has as many threads as its point, and every iteration of it
     took time. It may sum up some threads, never all, and none whose work lies in a window. Counters
     are declared before they are read, and a reading has all their slots; a resumption may declare
-    them anew. Each lane has a file of its own. A machine is declared before what is simulated of
-    it.
+    them anew. Each lane has a file of its own; stamps of readings that a record holds rise. A
+    machine is declared before what is simulated of it.
     """
 
     def __init__(self) -> None:
@@ -52,6 +53,8 @@ class StreamRules:
             self._check_lane(record)
         elif isinstance(record, Sample):
             self._check_sample(record)
+        elif isinstance(record, SampledRegions):
+            self._check_sampled(record)
         elif isinstance(record, SimulatedMachine):
             self._machines.add(record.machine.name)
         elif isinstance(record, Simulated):
@@ -136,6 +139,19 @@ class StreamRules:
             raise ValueError(f"samples counters {quoted(lane.counters)}, which were not declared")
         if not lane.file or "/" in lane.file or lane.file.startswith("."):
             raise ValueError(f"names a file {quoted(lane.file)} outside the run's directory")
+
+    def _check_sampled(self, sampled: SampledRegions) -> None:
+        made, name = self._sets.get(sampled.counters), quoted(sampled.counters)
+        if made is None:
+            raise ValueError(f"samples counters {name}, which were not declared")
+        if any(len(one.values) != made.slots for one in sampled.readings):
+            raise ValueError(f"samples counters {name} with another number of slots")
+        middles = [(one.begin_ns + one.end_ns) >> 1 for one in sampled.readings]
+        if any(late <= early for early, late in pairwise(middles)):
+            raise ValueError(f"samples counters {name} with stamps that run backwards")
+        spans = [*chain(*sampled.regions.values()), (sampled.begin_ns, sampled.end_ns)]
+        if any(end <= begin for begin, end in spans):
+            raise ValueError(f"samples counters {name} over a time that ends before it begins")
 
     def _check_reading(self, reading: RegionReading) -> None:
         made = self._sets.get(reading.counters)

@@ -7,7 +7,7 @@ import msgspec
 
 from memgauge.model.record_kinds.counters import CounterSet, Lane
 from memgauge.model.record_kinds.fields import Scalar
-from memgauge.model.record_kinds.programs import Process, Referenced, Region
+from memgauge.model.record_kinds.programs import Process, Referenced, Region, SampledRegions
 from memgauge.model.record_kinds.replayed import Replayed
 from memgauge.model.record_kinds.simulated import Simulated, SimulatedMachine
 from memgauge.model.records import (
@@ -66,6 +66,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Of interleaved nodes, by an earlier run that was named."""
     referenced: list[Referenced]
     """Of a program under diagnosis, one for each leg at most."""
+    sampled_regions: list[SampledRegions]
+    """Of such a program too, by counters as they were declared latest; one at most."""
     end: RunEnd | None
     """None if the run was killed, or is still being written."""
     notes: list[str]
@@ -142,6 +144,7 @@ def run_of(
         reaches=[],
         weights=[],
         referenced=[],
+        sampled_regions=[],
         end=None,
         notes=[],
     )
@@ -186,19 +189,22 @@ def _file(run: Run, record: AnyRecord) -> None:
         case CounterSet():
             run.counters[record.counters] = record
             run.counter_legs[record.counters] = len(run.starts) - 1
-        case Lane() | Process() | Region():
-            _file_profile(run, record)
+            # A resumption may have opened other counters in the same slots.
+            kept = [one for one in run.sampled_regions if one.counters != record.counters]
+            run.sampled_regions[:] = kept
         case SimulatedMachine():
             run.machines[record.machine.name] = record
         case Simulated():
             run.simulated.setdefault(record.point, {})[record.machine] = record
-        case MeasuredCurve() | MeasuredReach() | MeasuredWeights() | Replayed() | Referenced():
+        case Lane() | Process() | Region() | Referenced() | SampledRegions():
+            _file_program(run, record)
+        case MeasuredCurve() | MeasuredReach() | MeasuredWeights() | Replayed():
             _file_named(run, record)
         case RunEnd():
             pass
 
 
-def _file_profile(run: Run, record: Lane | Process | Region) -> None:
+def _file_program(run: Run, record: Lane | Process | Region | Referenced | SampledRegions) -> None:
     match record:
         case Lane():
             run.lanes.append(record)
@@ -206,10 +212,14 @@ def _file_profile(run: Run, record: Lane | Process | Region) -> None:
             run.processes.append(record)
         case Region():
             run.regions.append(record)
+        case Referenced():
+            run.referenced.append(record)
+        case SampledRegions():
+            run.sampled_regions[:] = [record]
 
 
 def _file_named(
-    run: Run, record: MeasuredCurve | MeasuredReach | MeasuredWeights | Replayed | Referenced
+    run: Run, record: MeasuredCurve | MeasuredReach | MeasuredWeights | Replayed
 ) -> None:
     match record:
         case MeasuredCurve():
@@ -220,5 +230,3 @@ def _file_named(
             run.weights.append(record)
         case Replayed():
             run.replays.append(record)
-        case Referenced():
-            run.referenced.append(record)

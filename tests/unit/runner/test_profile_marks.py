@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memgauge.model.storage import marks as model_marks
 from memgauge.model.storage.marks import regions_of
-from memgauge.runner.profiling.marks import ClockPair, on_run_clock, read_marks
+from memgauge.runner.profiling.marks import read_marks
+from memgauge.system.environment.clock import ClockPair, on_run_clock
 
 if TYPE_CHECKING:
     import pytest

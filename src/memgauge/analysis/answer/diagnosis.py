@@ -11,6 +11,11 @@ from memgauge.analysis.diagnose.by_region.judged import (
     region_diagnoses,
     region_words,
 )
+from memgauge.analysis.diagnose.by_region.traffic_section import (
+    MOST_IN_WORDS,
+    OTHERS,
+    rate_words,
+)
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, judgement_of
 from memgauge.analysis.diagnose.need_words import need_details
@@ -104,6 +109,12 @@ def _pressure(found: Diagnosis, judgement: Judgement) -> Iterator[AnswerLine]:
 def _regions(found: Sequence[RegionDiagnosis]) -> Iterator[AnswerLine]:
     if found:
         yield AnswerLine(label="By region", figures=[], detail=region_words(found))
+    moved = [(one.name, one.traffic) for one in found if one.traffic]
+    if moved:
+        basis = " or ".join(dict.fromkeys(traffic.basis for _, traffic in moved))
+        rates = "; ".join(rate_words(name, traffic) for name, traffic in moved[:MOST_IN_WORDS])
+        more = f"; {OTHERS}" if len(moved) > MOST_IN_WORDS else ""
+        yield AnswerLine(label="Regions move", figures=[], detail=f"{rates}{more}; {basis} bytes")
 
 
 def _traffic(found: Diagnosis) -> Iterator[AnswerLine]:

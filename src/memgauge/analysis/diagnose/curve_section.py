@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memgauge.analysis.diagnose.by_region.traffic import RegionOnCurve, RegionTraffic
 from memgauge.analysis.diagnose.figures import Diagnosis
 from memgauge.analysis.diagnose.on_curve import OnCurve, latency_at, nearest_curve
 from memgauge.analysis.diagnose.traffic import Traffic
 from memgauge.analysis.section import Axis, Chart, Mark, Rule, Series
 from memgauge.model.records import MeasuredCurve
+from memgauge.model.text import plain
 
 MOST_OTHERS = 4
 """Curves of other mixes that are drawn, in grey."""
+MOST_REGIONS = 4
+"""Regions that are drawn."""
 
 
 def place_words(one: OnCurve, traffic: Traffic) -> str:
@@ -39,12 +43,17 @@ def place_words(one: OnCurve, traffic: Traffic) -> str:
     )
 
 
-def curve_charts(found: Diagnosis, curves: Sequence[MeasuredCurve]) -> Iterator[Chart]:
+def curve_charts(
+    found: Diagnosis,
+    curves: Sequence[MeasuredCurve],
+    regions: Sequence[tuple[str, RegionTraffic, RegionOnCurve]] = (),
+) -> Iterator[Chart]:
     """The curve of the nearest mix with the program on it; none where it has no place there.
 
     Args:
         found: The diagnosis.
         curves: Of this machine.
+        regions: With a place on a curve; those that are on the same one are drawn.
     """
     one, traffic = found.on_curve, found.traffic
     if one is None or traffic is None or one.latency_ns is None:
@@ -60,6 +69,7 @@ def curve_charts(found: Diagnosis, curves: Sequence[MeasuredCurve]) -> Iterator[
         series=[
             _line(curve, muted=False),
             _program(one, traffic, one.latency_ns),
+            *_regions(one, regions),
             *(_line(each, muted=True) for each in others),
         ],
         rules=[Rule(label="measured peak", axis="x", value=one.peak_gb_per_s)],
@@ -93,6 +103,26 @@ def _program(one: OnCurve, traffic: Traffic, latency_ns: float) -> Series:
         notes=[f"{one.peak_share:.0%} of the measured peak"],
         joined=False,
     )
+
+
+def _regions(
+    one: OnCurve, regions: Sequence[tuple[str, RegionTraffic, RegionOnCurve]]
+) -> Iterator[Series]:
+    """Each from the least that it may move to the most."""
+    here = [
+        region for region in regions if (region[2].run_id, region[2].load) == (one.run_id, one.load)
+    ]
+    for name, traffic, place in here[:MOST_REGIONS]:
+        least, most = place.latency_least_ns, place.latency_most_ns
+        if least is None or most is None:
+            continue
+        ends = list(dict.fromkeys(zip(traffic.gb_per_s, (least, most), strict=True)))
+        yield Series(
+            name=f"region {plain(name)}, {traffic.basis} traffic",
+            x=[gb_per_s for gb_per_s, _ in ends],
+            y=[latency_ns for _, latency_ns in ends],
+            joined=len(ends) > 1,
+        )
 
 
 def _further(traffic: Traffic, others: Sequence[MeasuredCurve]) -> str:

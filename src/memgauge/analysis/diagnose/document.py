@@ -6,7 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.diagnose.by_region.judged import RegionDiagnosis, region_diagnoses
+from memgauge.analysis.diagnose.by_region.document import RegionFigures, region_figures
+from memgauge.analysis.diagnose.by_region.judged import region_diagnoses
 from memgauge.analysis.diagnose.contradictions import contradictions
 from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind
@@ -164,24 +165,6 @@ class TranslationFigures(msgspec.Struct, frozen=True, kw_only=True):
     """by a run that --curves named; else it is an upper bound."""
 
 
-class RegionFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """What limits the program inside a region that it marks."""
-
-    name: str
-    run_share: Figure | None
-    """Of the elapsed time of a run, that at least one thread is inside."""
-    time_s: Figure | None
-    rounds: int
-    """That could be paired under writes."""
-    verdict: Kind
-    why: str
-    slowdown: Figure | None
-    """Under writes; its interval, and those of the shares, are so wide that those of all regions
-    hold together."""
-    latency_share: Figure | None
-    bandwidth_share: Figure | None
-
-
 class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What limits a program, by pressure beside it; and what other ways to run it change."""
 
@@ -272,7 +255,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
             for one in contradictions(found, working_set(figures))
         ],
         translation=_translation(found),
-        regions=[_region(one) for one in region_diagnoses(figures)],
+        regions=[region_figures(one) for one in region_diagnoses(figures)],
         working_set=working_set(figures),
         kernel=kernel_use(figures),
     )
@@ -314,20 +297,6 @@ def _translation(found: Diagnosis) -> TranslationFigures | None:
         huge_faults=saved.huge_faults if saved else None,
         reach_bytes=facts.reach.bytes,
         reach_is_measured=facts.reach.is_measured,
-    )
-
-
-def _region(one: RegionDiagnosis) -> RegionFigures:
-    return RegionFigures(
-        name=one.name,
-        run_share=figure(one.run_share),
-        time_s=figure(one.time_s),
-        rounds=one.write.rounds if one.write else 0,
-        verdict=one.judgement.kind,
-        why=one.judgement.why,
-        slowdown=figure(one.write.program) if one.write else None,
-        latency_share=figure(one.judgement.latency_share),
-        bandwidth_share=figure(one.judgement.bandwidth_share),
     )
 
 

@@ -83,6 +83,8 @@ def judge(
     treated: Sequence[Treated],
     traffic_share: float | None = None,
     traffic_basis: Basis = "simulated",
+    *,
+    is_most: bool = False,
 ) -> Judgement:
     """By the regime with most rounds in which anything can be told.
 
@@ -90,6 +92,7 @@ def judge(
         treated: What each treatment did, in each regime.
         traffic_share: Traffic over the bandwidth at hand; None: not known.
         traffic_basis: Whether that traffic was counted or simulated.
+        is_most: Whether it is an upper bound: where that is little, so is the traffic.
     """
     writes = [one for one in treated if one.name == WRITE]
     if not writes:
@@ -102,7 +105,7 @@ def judge(
             kind="cannot tell",
             why=f"Only {most} could be paired{where}; {LEAST_ROUNDS} are needed.",
         )
-    traffic = _TrafficShare(share=traffic_share, basis=traffic_basis)
+    traffic = _TrafficShare(share=traffic_share, basis=traffic_basis, is_most=is_most)
     judged = [_in_regime(one.regime, treated, traffic) for one in enough]
     return next((one for one in judged if one.kind != "cannot tell"), judged[0])
 
@@ -110,13 +113,15 @@ def judge(
 class _TrafficShare(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     basis: Basis
+    is_most: bool
 
     @property
     def words(self) -> str:
         """At the end of a sentence; empty where nothing is known."""
         if self.share is None:
             return ""
-        return f"; {self.basis}, it moves {self.share:.0%} of the bandwidth"
+        most = "at most " if self.is_most else ""
+        return f"; {self.basis}, it moves {most}{self.share:.0%} of the bandwidth"
 
 
 def _in_regime(regime: str, treated: Sequence[Treated], traffic: _TrafficShare) -> Judgement:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memgauge.analysis.diagnose.by_region.judged import (
+    RegionDiagnosis,
     region_diagnoses,
     region_verdicts,
     regions_table,
+)
+from memgauge.analysis.diagnose.by_region.traffic import RegionTraffic, not_by_region
+from memgauge.analysis.diagnose.by_region.traffic_section import (
+    region_traffic_table,
+    region_traffic_verdicts,
 )
 from memgauge.analysis.diagnose.charts import gain_charts, slowdown_charts, treatment_words
 from memgauge.analysis.diagnose.contradictions import contradiction_verdicts, contradictions
@@ -31,18 +39,24 @@ def analyse(figures: Figures) -> Section:
     use, functions = kernel_use(figures), functions_table(found.simulated)
     regions, pages = region_diagnoses(figures), working_set(figures)
     by_region, by_pages = regions_table(regions), translation_table(found)
+    moved = {one.name: one.traffic for one in regions if one.traffic}
+    on_curve = {one.name: one.on_curve for one in regions if one.on_curve}
+    by_traffic = region_traffic_table(_ways(regions), on_curve)
+    placed = [(name, moved[name], place) for name, place in on_curve.items()]
     return section_of(
         "diagnose",
         verdicts=[
             *verdicts(found),
             *standing_verdicts(standing_of(figures)),
             *region_verdicts(regions),
+            *region_traffic_verdicts(moved, on_curve, not_by_region(figures)),
             *contradiction_verdicts(contradictions(found, pages)),
             *(kernel_verdicts(use) if use else ()),
         ],
         tables=[
             *([_pressure_table(found, pressures)] if pressures else []),
             *([by_region] if by_region else []),
+            *([by_traffic] if by_traffic else []),
             *([_variant_table(found, variants)] if variants else []),
             *([by_pages] if by_pages else []),
             *([functions] if functions else []),
@@ -51,10 +65,20 @@ def analyse(figures: Figures) -> Section:
         ],
         charts=[
             *slowdown_charts(found),
-            *curve_charts(found, figures.run.curves),
+            *curve_charts(found, figures.run.curves, placed),
             *gain_charts(variants),
         ],
     )
+
+
+def _ways(regions: Sequence[RegionDiagnosis]) -> list[tuple[str, RegionTraffic]]:
+    """Traffic by name: of a region that was counted and simulated, both."""
+    return [
+        (one.name, traffic)
+        for one in regions
+        for traffic in (one.traffic, one.simulated if one.simulated is not one.traffic else None)
+        if traffic is not None
+    ]
 
 
 def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:

@@ -95,7 +95,7 @@ def simulated_traffic(run: Run, points: Sequence[Point]) -> Traffic | None:
         read_bytes=last.read_bytes,
         write_bytes=last.write_bytes,
         run_s=run_s,
-        peak_gb_per_s=_peak_gb_per_s(run, points),
+        peak_gb_per_s=peak_gb_per_s_of(run, points),
         places=last.places,
     )
 
@@ -125,7 +125,7 @@ def counted_traffic(run: Run, points: Sequence[Point]) -> Traffic | None:
         read_bytes=median(one.read or 0.0 for one in found) if apart else None,
         write_bytes=median(one.write or 0.0 for one in found) if apart else None,
         run_s=run_s,
-        peak_gb_per_s=_peak_gb_per_s(run, points),
+        peak_gb_per_s=peak_gb_per_s_of(run, points),
         runs=len(found),
         least_bytes=min(totals),
         most_bytes=max(totals),
@@ -180,7 +180,13 @@ def _run_s(run: Run, points: Sequence[Point]) -> float | None:
     return median(map(mean_ns, run.samples[program.point])) * 1e-9 if program else None
 
 
-def _peak_gb_per_s(run: Run, points: Sequence[Point]) -> float | None:
+def peak_gb_per_s_of(run: Run, points: Sequence[Point]) -> float | None:
+    """What the bandwidth reference moved beside arithmetic, write-allocate included.
+
+    Args:
+        run: The run.
+        points: Of its diagnosis.
+    """
     peaks: Iterator[float] = (
         point.bytes_moved / median(map(mean_ns, taken))
         for point in points

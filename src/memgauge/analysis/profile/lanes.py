@@ -12,9 +12,11 @@ from memgauge.analysis.profile.duplicate_tracks import named
 from memgauge.analysis.profile.rates import ordered_blocks
 from memgauge.analysis.profile.tracks import Track, tracks_of
 from memgauge.model.errors import RunFileError
-from memgauge.model.record_kinds.counters import Lane
+from memgauge.model.record_kinds.counters import CounterSet, Lane
+from memgauge.model.record_kinds.programs import SampledRegions
 from memgauge.model.run import Run
-from memgauge.model.storage.lane_file import BEGIN, END, LaneReader
+from memgauge.model.storage.lane_file import BEGIN, END, LaneBlocks, LaneReader
+from memgauge.model.storage.lane_writer import RecordedLane
 
 MOST_TRACKS = 200
 """Most tracks; further ones are left out with a note."""
@@ -42,7 +44,7 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
 class OpenLane(msgspec.Struct, frozen=True):
     """A lane that holds readings."""
 
-    reader: LaneReader
+    reader: LaneBlocks
     tracks: list[Track]
     pace: Pace
 
@@ -65,6 +67,23 @@ def lanes_of(run: Run) -> tuple[list[OpenLane], list[str]]:
     return _named(opened, notes), notes
 
 
+def recorded_lane(sampled: SampledRegions, counters: CounterSet) -> OpenLane | None:
+    """Readings that stand in a record, as a lane; None: they are of no use.
+
+    Args:
+        sampled: The record.
+        counters: What it sampled.
+    """
+    rows = [[one.begin_ns, one.end_ns, *one.values] for one in sampled.readings]
+    reader = RecordedLane(rows)
+    lane = Lane(counters=sampled.counters, file="none", interval_ns=sampled.interval_ns)
+    pace = _pace(reader, lane)
+    if pace is None:
+        return None
+    (opened,) = _named([OpenLane(reader, tracks_of(counters), pace)], [])
+    return opened
+
+
 def _named(opened: Sequence[OpenLane], notes: list[str]) -> list[OpenLane]:
     pairs = [(track, lane.pace.counters) for lane in opened for track in lane.tracks]
     every = named([track for track, _ in pairs], [of for _, of in pairs])
@@ -78,7 +97,7 @@ def _named(opened: Sequence[OpenLane], notes: list[str]) -> list[OpenLane]:
     return known
 
 
-def _pace(reader: LaneReader, lane: Lane) -> Pace | None:
+def _pace(reader: LaneBlocks, lane: Lane) -> Pace | None:
     times_of_last = 0
     readings = late = longest_ns = took_ns = 0
     first_ns: int | None = None

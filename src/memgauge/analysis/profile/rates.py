@@ -23,7 +23,7 @@ from memgauge.model.counting.back_ends import entry_of
 from memgauge.model.counting.events import FULL_DUTY, Counter
 from memgauge.model.counting.readings import stretch_of, waits
 from memgauge.model.errors import RunFileError
-from memgauge.model.storage.lane_file import BEGIN, END, Block, LaneReader
+from memgauge.model.storage.lane_file import BEGIN, END, Block, LaneBlocks
 
 Amounts = Sequence[float | None]
 """In the counter's unit (a gauge's: unit times seconds) between readings; None: not known."""
@@ -52,7 +52,7 @@ class _Part(msgspec.Struct, frozen=True):
     columns: dict[int, SlotColumn]
 
 
-def stretches(reader: LaneReader, tracks: Sequence[Track]) -> Iterator[Stretch]:
+def stretches(reader: LaneBlocks, tracks: Sequence[Track]) -> Iterator[Stretch]:
     """The stretches of a lane; what cannot be used is said in `reader.notes`."""
     slots = _slots(tracks)
     before: _Part | None = None
@@ -68,7 +68,7 @@ def stretches(reader: LaneReader, tracks: Sequence[Track]) -> Iterator[Stretch]:
         before = _Part(times_ns[-1:], {slot: one.last() for slot, one in own.columns.items()})
 
 
-def ordered_blocks(reader: LaneReader) -> Iterator[tuple[list[int], Block]]:
+def ordered_blocks(reader: LaneBlocks) -> Iterator[tuple[list[int], Block]]:
     """Blocks whose readings follow each other in time, with the middle of each reading."""
     last_ns: int | None = None
     for block in reader.blocks():

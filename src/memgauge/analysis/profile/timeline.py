@@ -180,8 +180,9 @@ def timeline_of(
             what lies outside the readings is not known.
     """
     lanes, notes = lanes_of(run)
-    made = _timeline(run, lanes, notes, grid or grid_of(run, lanes, most_bins)) if lanes else None
-    return made, notes
+    if not lanes:
+        return None, notes
+    return timeline_over(run, lanes, notes, grid or grid_of(run, lanes, most_bins)), notes
 
 
 def grid_of(run: Run, lanes: Sequence[OpenLane], most_bins: int) -> Grid | None:
@@ -200,9 +201,17 @@ def grid_of(run: Run, lanes: Sequence[OpenLane], most_bins: int) -> Grid | None:
     return Grid(begin_ns=begin_ns, end_ns=end_ns, bin_ns=bin_ns)
 
 
-def _timeline(
+def timeline_over(
     run: Run, lanes: Sequence[OpenLane], notes: list[str], grid: Grid | None
 ) -> Timeline | None:
+    """The timeline of lanes that are open.
+
+    Args:
+        run: Whose regions and process it has.
+        lanes: Of it, with readings.
+        notes: What had to be left out is added.
+        grid: Its bins; None gives none.
+    """
     if grid is None:
         return None
     begin_ns, end_ns = grid.begin_ns, grid.end_ns

@@ -148,21 +148,36 @@ def bounded(timeline: Timeline, tracks: Sequence[Traced], spans: Spans) -> Count
     total = counted(timeline, tracks, spans)
     if total is None or any(traced.track.gauge for traced in tracks):
         return Counted(total=total)
-    if not is_short(tracks, spans):
+    if not isshort_number(tracks, spans):
         return Counted(total=total)
-    least = most = 0.0
-    for traced in tracks:
-        around = [timeline.around(traced, begin, end) for begin, end in spans]
-        least += math.fsum(max(0.0, one.inner[1] - one.inner[0]) for one in around)
-        # Sums only rise, so that what was counted is a stretch of them.
-        most += math.fsum(end - begin for begin, end in merged(one.outer for one in around))
+    least, most = bounds(timeline, tracks, spans)
     # What begins or ends at a reading is known as well as any other count.
     if most - least <= MOST_UNKNOWN * most:
         return Counted(total=total)
     return Counted(least=least, most=most)
 
 
-def is_short(tracks: Sequence[Traced], spans: Spans) -> bool:
+def bounds(timeline: Timeline, tracks: Sequence[Traced], spans: Spans) -> tuple[float, float]:
+    """What was counted at least and at most, by the readings inside spans and those around them.
+
+    They hold where all of the spans lie between readings: where `counted` knows no sum, they are
+    none either.
+
+    Args:
+        timeline: Timeline that the tracks belong to.
+        tracks: Tracks of one unit to add up; no gauges.
+        spans: Begin and end of each span in ns, both marks of the timeline; spans may overlap.
+    """
+    least = most = 0.0
+    for traced in tracks:
+        around = [timeline.around(traced, begin, end) for begin, end in spans]
+        least += math.fsum(max(0.0, one.inner[1] - one.inner[0]) for one in around)
+        # Sums only rise, so that what was counted is a stretch of them.
+        most += math.fsum(end - begin for begin, end in merged(one.outer for one in around))
+    return least, most
+
+
+def isshort_number(tracks: Sequence[Traced], spans: Spans) -> bool:
     """Whether the usual span is shorter than the interval at which a track is sampled."""
     usual_ns = median(end - begin for begin, end in spans) if spans else 0
     return any(usual_ns < traced.interval_ns for traced in tracks)
@@ -229,7 +244,7 @@ def _items(timeline: Timeline, roles: Roles) -> list[_Item]:
         ("waiting for a processor", "time", "s", "threads", roles.waiting),
         ("memory read", "memory", "B", "B/s", roles.reads),
         ("memory written", "memory", "B", "B/s", roles.writes),
-        (ALL_TRAFFIC, "memory", "B", "B/s", _all_traffic(roles)),
+        (ALL_TRAFFIC, "memory", "B", "B/s", all_traffic(roles)),
         ("energy", "others", "J", "W", roles.power),
         ("GPU energy", "others", "J", "W", roles.gpu_power),
         ("network", "others", "B", "B/s", roles.network),
@@ -264,8 +279,8 @@ GROUPS: dict[Group, str] = {
 """In the order of a report, with their titles."""
 
 
-def _all_traffic(roles: Roles) -> list[Traced]:
-    """Empty where one direction alone is counted."""
+def all_traffic(roles: Roles) -> list[Traced]:
+    """Tracks of reads and writes together; empty where one direction alone is counted."""
     return [*roles.reads, *roles.writes] if roles.reads and roles.writes else roles.traffic
 
 
@@ -309,13 +324,14 @@ def shown_counted(found: Counted, unit: str) -> tuple[float | int | str | None, 
     )
     factor, shown = shown_unit(unit, largest) if unit == "B" else (1.0, unit)
     if found.is_range and found.least is not None and found.most is not None:
-        return f"{_short(found.least * factor)} to {_short(found.most * factor)}", shown
+        return f"{short_number(found.least * factor)} to {short_number(found.most * factor)}", shown
     if found.total is None:
         return None, shown
     return (found.total * factor, shown) if unit else (round(found.total), shown)
 
 
-def _short(value: float) -> str:
+def short_number(value: float) -> str:
+    """Three figures; thousands in full."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 

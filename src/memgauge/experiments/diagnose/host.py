@@ -26,6 +26,8 @@ from typing import ClassVar
 import msgspec
 
 from memgauge import _core
+from memgauge.experiments.diagnose.by_region.sampled import region_traffic_run
+from memgauge.experiments.diagnose.by_region.timed import RegionTimes
 from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.machine_settings import MachineSettings
@@ -45,7 +47,6 @@ from memgauge.experiments.diagnose.references import (
     joined,
     sizes,
 )
-from memgauge.experiments.diagnose.region_time import RegionTimes
 from memgauge.experiments.diagnose.run_counters import run_counters
 from memgauge.experiments.diagnose.runs import Runs, runs_of
 from memgauge.experiments.diagnose.steps import steps
@@ -327,6 +328,7 @@ class Diagnose(Experiment):
             pages = working_set_run(
                 runs, first_s, wanted=is_counted or tries_pages, base_pages=tries_pages
             )
+            by_region = region_traffic_run(runs, regions, counters.counters, group.viewpoint.cpus)
             runs_in_a_pass = 1
             if first_s < SHORT_RUN_S:
                 runs_in_a_pass = min(MOST_RUNS, max(2, round(PASS_S / max(first_s, 1e-4))))
@@ -345,6 +347,7 @@ class Diagnose(Experiment):
                 first_run_ns=first.end_ns - first.begin_ns,
                 not_counted=counters.why_not,
                 tlb_entries=tlb_entries(),
+                region_marks=regions.marks if regions else None,
             ).recorded()
             references = machinery.references if machinery else None
             points = []
@@ -353,14 +356,14 @@ class Diagnose(Experiment):
                 made = points_of(treatment, where, group.diagnosed, references=names)
                 own = machinery.facts(treatment) if machinery else {}
                 points += [opened(point, references, {**facts, **own}) for point in made]
-            left_out += [*pages.not_tried, *group.not_tried]
+            left_out += [*pages.not_tried, *by_region.not_tried, *group.not_tried]
             left_out[:0] = regions.not_tried if regions else []
             points[0] = points[0].with_actual(_not_tried(left_out))
             leaders = {point_name(PROGRAM, treatment.name): treatment for treatment in treatments}
             starts = Starts(runs=runs, settings=settings, in_a_pass=runs_in_a_pass)
             bench = DiagnoseBench(points, leaders, starts, machinery)
             bench.counters = counters.sets
-            bench.found = pages.found
+            bench.found = [*pages.found, *by_region.found]
             yield bench
 
     def simulate(
@@ -379,10 +382,11 @@ class Diagnose(Experiment):
             why = "that of a whole run does not tell that of a region"
             return [not_simulated(why, "leave out --region to have it")]
         program = next(
-            one.point for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
+            one for one in points if DiagnoseRequested.of(one.requested).subject == PROGRAM
         )
+        marks = DiagnoseActual.of(program.actual).region_marks
         words = with_threads(parameters.words, len(places(parameters, system).program))
-        return modelled(words, program, parameters.simulate_s)
+        return modelled(words, program.point, parameters.simulate_s, marks or 0)
 
 
 def _require_any(treatments: Sequence[Treatment], not_tried: Sequence[NotTried]) -> None:

@@ -22,6 +22,8 @@ from memgauge.system.programs.program import find_program
 REMEDY = "install valgrind, or give more time with --simulate-up-to"
 MOST_PLACES = 5
 """Functions that are recorded."""
+MOST_MARKS = 1000
+"""Of a run, at each of which valgrind writes its counts into a file, and begins anew."""
 _ENDING_S = 5.0
 
 
@@ -29,19 +31,21 @@ class _Document(msgspec.Struct):
     program: SimulatedProgram
 
 
-def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]:
+def modelled(words: list[str], point: str, most_s: float, marks: int = 0) -> Iterator[AnyRecord]:
     """Records of one simulated run; a warning where there is none.
 
     Args:
         words: The program's command line.
         point: Name of the point that it is recorded with.
         most_s: After so many seconds it is ended.
+        marks: That a run makes where its regions are judged; 0: none are.
     """
     if find_program("valgrind") is None:
         yield not_simulated("valgrind is not installed")
         return
+    by_region = ["--by-region"] if 0 < marks <= MOST_MARKS else []
     running = subprocess.Popen(
-        isolated("memgauge", ["simulate", "--json", "--by", "function", "--", *words]),
+        isolated("memgauge", ["simulate", "--json", "--by", "function", *by_region, "--", *words]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -85,7 +89,13 @@ def modelled(words: list[str], point: str, most_s: float) -> Iterator[AnyRecord]
         ],
         took_s=program.took_s,
         places=program.places[:MOST_PLACES],
+        regions=program.regions,
+        no_regions=program.no_regions or (_too_many(marks) if marks > MOST_MARKS else ""),
     )
+
+
+def _too_many(marks: int) -> str:
+    return f"a run makes {marks:,} marks, and valgrind writes its counts at each of them"
 
 
 def not_simulated(why: str, remedy: str = REMEDY) -> Warning:

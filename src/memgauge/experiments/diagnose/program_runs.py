@@ -14,8 +14,8 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 
 from memgauge.counters.opening import OpenCounters
+from memgauge.experiments.diagnose.by_region.timed import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.printed import number_in, prepare, tail
-from memgauge.experiments.diagnose.region_time import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.run_use import UseOfRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
@@ -104,6 +104,7 @@ class ProgramRuns:
         look: bool = False,
         find_cpus: bool = False,
         references_every_s: float | None = None,
+        is_counted: bool = True,
     ) -> OneRun:
         """One run, to its end.
 
@@ -113,6 +114,7 @@ class ProgramRuns:
             find_cpus: Whether to find out on which CPUs its processes run, which does too.
             references_every_s: Seconds between two looks at the pages that it refers to, which slow
                 it down; None: there are none.
+            is_counted: Whether counters are read around it, where the treatment is a baseline.
 
         Raises:
             CommandNotFound, CommandNotExecutable: there is no such program.
@@ -139,7 +141,8 @@ class ProgramRuns:
             referenced: ReferencedPages | None = None
             try:
                 os.sched_setaffinity(program.pid, treatment.cpus or self.cpus)
-                used = UseOfRun(program, None if treatment.baseline else self._counters)
+                counters = self._counters if is_counted and not treatment.baseline else None
+                used = UseOfRun(program, counters)
                 begin_ns = self._clock_ns()
                 program.start()
                 with ExitStack() as watching:

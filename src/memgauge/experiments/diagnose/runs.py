@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from memgauge.counters.opening import OpenCounters
+from memgauge.experiments.diagnose.by_region.timed import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.places import Places
 from memgauge.experiments.diagnose.process_runs import ProcessRuns, Reading
 from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.region_time import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.threads import with_threads
 from memgauge.system.programs.memory_seen import Viewpoint
 

@@ -88,6 +88,8 @@ class DiagnoseActual(Backing, frozen=True, kw_only=True):
     tlb_entries: int | None = None
     """Entries of the last level of the TLB for base pages as the kernel reports them, those for
     instructions among them; None: it reports none."""
+    region_marks: int | None = None
+    """Marks of regions in the first run; None: no region of the program is judged."""
     not_counted: str = ""
     """Of the program: why no counter of memory traffic was read around its runs; empty: one was, or
     nobody asked."""

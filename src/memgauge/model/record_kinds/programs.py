@@ -8,7 +8,14 @@ import msgspec
 
 from memgauge.model.counting.events import Quantity, Scale
 from memgauge.model.record_kinds.counters import RegionReading
-from memgauge.model.record_kinds.fields import Count, Integer, Nanoseconds, Record, Seconds
+from memgauge.model.record_kinds.fields import (
+    LARGEST_INTEGER,
+    Count,
+    Integer,
+    Nanoseconds,
+    Record,
+    Seconds,
+)
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +71,38 @@ class Referenced(Record, frozen=True, kw_only=True, tag="referenced"):
     """In order of time; what was referred to after the last of them is not known."""
     base_pages: bool = False
     """Whether the program had no huge pages in that run: its pages are as small as they can be."""
+
+
+class SampledReading(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """Raw counters at one time."""
+
+    begin_ns: Nanoseconds
+    """When the reading began,"""
+    end_ns: Nanoseconds
+    """and when it ended."""
+    values: list[Count | None]
+    """By slot; None: not readable."""
+
+
+class SampledRegions(Record, frozen=True, kw_only=True, tag="sampled-regions"):
+    """Counters sampled over one run of a program under diagnosis, and where its regions lay.
+
+    The run is in no other figure. All times are on the clock of the run.
+    """
+
+    counters: str
+    """The set that was sampled."""
+    interval_ns: Annotated[int, msgspec.Meta(ge=1, le=LARGEST_INTEGER)]
+    """Requested interval between readings."""
+    begin_ns: Nanoseconds
+    """When the program began,"""
+    end_ns: Nanoseconds
+    """and when it had ended."""
+    readings: Annotated[list[SampledReading], msgspec.Meta(min_length=2)]
+    """In order of time: those beside each begin and end of a region, and of the others enough that
+    no two lie far apart."""
+    regions: dict[str, list[tuple[Nanoseconds, Nanoseconds]]]
+    """Begin and end of each stretch in which at least one thread was inside, in order of time."""
 
 
 class CountedByThread(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import msgspec
 
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.record_kinds.fields import LARGEST_INTEGER, Count, Record, Seconds
-from memgauge.model.simulated_program import TrafficPlace
+from memgauge.model.simulated_program import TrafficPlace, TrafficRegion
 
 
 class SimulatedMachine(Record, frozen=True, kw_only=True, tag="simulated-machine"):
@@ -54,6 +54,10 @@ class Simulated(Record, frozen=True, kw_only=True, tag="simulated", omit_default
     took_s: Seconds
     places: list[TrafficPlace] = msgspec.field(default_factory=list)
     """Functions of a program that make most of it, the largest first. Empty: not known."""
+    regions: list[TrafficRegion] = msgspec.field(default_factory=list)
+    """Of a program: what each region moved that it marks. Empty: not known, or it marks none."""
+    no_regions: str = ""
+    """Of a program that marks regions: why it is not known what they moved. Empty: it is."""
 
     @property
     def read_bytes(self) -> int:

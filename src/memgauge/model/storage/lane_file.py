@@ -23,7 +23,7 @@ from array import array
 from collections.abc import Iterator
 from itertools import accumulate, chain, repeat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from memgauge.model.errors import RunFileError
 from memgauge.model.storage.files import open_file
@@ -126,6 +126,20 @@ def _places(
         at += width * (samples - 1)
     if at != len(payload):
         raise RunFileError(f"{len(payload) - at} bytes follow its last column")
+
+
+class LaneBlocks(Protocol):
+    """Blocks of readings, wherever they are from."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on what was left out."""
+
+    def note(self, what: str) -> None:
+        """Note an omission."""
+
+    def blocks(self) -> Iterator[Block]:
+        """All of them in order; may be called again."""
 
 
 class LaneReader:

@@ -11,7 +11,7 @@ import struct
 import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ from typing import Self
 
 from memgauge.model.errors import SystemFailure
 from memgauge.model.storage.files import open_new
-from memgauge.model.storage.lane_file import BLOCK_MAGIC, FIRST_SLOT, MAGIC
+from memgauge.model.storage.lane_file import BLOCK_MAGIC, FIRST_SLOT, MAGIC, Block
 from memgauge.model.text import shown
 
 ROWS_PER_BLOCK = 30
@@ -83,7 +83,7 @@ class LaneWriter:
         if not self._rows:
             return
         rows, self._rows = self._rows, []
-        payload = b"".join(_column([row[at] for row in rows]) for at in range(self._columns))
+        payload = payload_of(rows, self._columns)
         head = struct.pack("<IIII", BLOCK_MAGIC, len(rows), len(payload), zlib.crc32(payload))
         self._write(head + payload)
 
@@ -114,6 +114,38 @@ class LaneWriter:
             f"{shown(self.path)}: cannot be written: {why}; what was recorded before is kept; free "
             "some space, or name another --output"
         )
+
+
+class RecordedLane:
+    """Readings that stand in a record, as the blocks of a lane's file."""
+
+    def __init__(self, rows: Sequence[Sequence[int | None]]) -> None:
+        """Take all of them.
+
+        Args:
+            rows: One reading at least: when it began and ended in ns, then its raw slots.
+        """
+        columns = len(rows[0])
+        self._block = Block(len(rows), payload_of(rows, columns), columns)
+        self.notes: list[str] = []
+
+    def note(self, what: str) -> None:
+        """Note an omission."""
+        self.notes.append(what)
+
+    def blocks(self) -> Iterator[Block]:
+        """The one block."""
+        yield self._block
+
+
+def payload_of(rows: Sequence[Sequence[int | None]], columns: int) -> bytes:
+    """Readings as the payload of a block.
+
+    Args:
+        rows: Stamps and raw values of each; None where one could not be read.
+        columns: Of each.
+    """
+    return b"".join(_column([row[at] for row in rows]) for at in range(columns))
 
 
 def _column(values: Sequence[int | None]) -> bytes:

@@ -27,11 +27,11 @@ from memgauge.model.system import System
 from memgauge.model.termination import Terminated, deferred
 from memgauge.runner.partial import partial_warnings
 from memgauge.runner.profiling.lanes import Lanes, Totals, with_use
-from memgauge.runner.profiling.marks import VARIABLE, ClockPair, on_run_clock, read_marks
+from memgauge.runner.profiling.marks import VARIABLE, read_marks
 from memgauge.runner.profiling.parameters import ProfileParameters
 from memgauge.runner.profiling.signals import passing_on
 from memgauge.runner.start import run_start
-from memgauge.system.environment.clock import stamp_clock
+from memgauge.system.environment.clock import ClockPair, on_run_clock, stamp_clock
 from memgauge.system.environment.conditions import EnvironmentMonitor
 from memgauge.system.programs.program import Attached, Ended, Program, Subject, adopt_orphans
 

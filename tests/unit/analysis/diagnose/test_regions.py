@@ -113,9 +113,10 @@ def test_verdicts_on_several_regions_are_seldom_wrong(machine: Machine) -> None:
     truths: list[Truth] = [KNOWN[one] for one in ("arithmetic", "25% waiting", "streaming")]
     wrong = 0
     for _ in range(10):
-        verdicts = judged(passes_of_parts(machine, truths, 24, draw))
-        wrong += any(
-            one.kind not in truth.right | {"cannot tell"}
-            for one, truth in zip(verdicts, truths, strict=True)
-        )
+        parts = passes_of_parts(machine, truths, 24, draw)
+        for verdicts in (judged(parts), judged(parts, truths)):
+            wrong += any(
+                one.kind not in truth.right | {"cannot tell"}
+                for one, truth in zip(verdicts, truths, strict=True)
+            )
     assert wrong <= 1

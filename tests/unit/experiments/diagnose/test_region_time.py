@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.region_time import (
+from memgauge.experiments.diagnose.by_region.timed import (
     BY_PHASE,
     BY_REGION,
     MOST_TIMED,
@@ -21,6 +20,7 @@ from memgauge.experiments.diagnose.region_time import (
     RegionTimes,
     covered_ns,
 )
+from memgauge.experiments.diagnose.program_runs import ProgramRuns
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.system.detect import detect
@@ -110,6 +110,8 @@ SETUP = ("b 0 1 setup", f"e {MS} 1 setup")
 
 def test_the_regions_of_the_first_run_are_timed_in_each(times: RegionTimes) -> None:
     assert after(times, 100 * MS, *SOLVE, *SETUP) == pytest.approx({"solve": 0.06})
+    assert times.marks == 4
+    assert list(times.chosen) == ["solve"]
     (short,) = times.not_tried
     assert short.name == BY_REGION
     assert short.reason == "setup: shorter than 5% of a run, or than 8 others"

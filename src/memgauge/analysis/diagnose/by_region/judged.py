@@ -12,6 +12,13 @@ from statistics import fmean
 
 import msgspec
 
+from memgauge.analysis.diagnose.by_region.traffic import (
+    RegionOnCurve,
+    RegionTraffic,
+    counted_regions,
+    region_on_curve,
+    simulated_regions,
+)
 from memgauge.analysis.diagnose.figures import NAME, Pass, Treated, passes_of, treated_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judge
 from memgauge.analysis.diagnose.traffic import mean_ns
@@ -46,6 +53,12 @@ class RegionDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     judgement: Judgement
     write: Treated | None
     """Under writes, where it was judged, or in most rounds; None: it could not be paired."""
+    traffic: RegionTraffic | None = None
+    """Counted; else simulated; None: neither."""
+    simulated: RegionTraffic | None = None
+    """None: not simulated."""
+    on_curve: RegionOnCurve | None = None
+    """Where `traffic` lies on a curve of this machine; None: none was named, or none is nearest."""
 
 
 @once
@@ -54,10 +67,12 @@ def region_diagnoses(figures: Figures) -> list[RegionDiagnosis]:
     points, taken = figures.run.points_of(NAME), figures.run.samples
     requested = pressures_of(points)
     passes = region_passes(points, taken)
+    counted, simulated = counted_regions(figures), simulated_regions(figures)
     found = []
     for name, of in passes.items():
         treated = treated_under(requested, of, confidence(len(passes)))
-        judgement = judge(treated)
+        traffic = counted.get(name) or simulated.get(name)
+        judgement = judged_with(treated, traffic)
         writes = [one for one in treated if one.name == WRITE]
         judged = [one for one in writes if one.regime == judgement.regime]
         inside_s = [one.program for one in of.get(COMPUTE, [])]
@@ -68,9 +83,25 @@ def region_diagnoses(figures: Figures) -> list[RegionDiagnosis]:
                 time_s=paired(inside_s),
                 judgement=judgement,
                 write=next(iter(judged or writes), None),
+                traffic=traffic,
+                simulated=simulated.get(name),
+                on_curve=region_on_curve(traffic, figures.run.curves),
             )
         )
     return found
+
+
+def judged_with(treated: Sequence[Treated], traffic: RegionTraffic | None) -> Judgement:
+    """By the rule for a whole run, with the most that the region may move.
+
+    Args:
+        treated: What each treatment did to it.
+        traffic: Of the region; None: not known.
+    """
+    share = traffic.peak_share if traffic is not None else None
+    if traffic is None or share is None:
+        return judge(treated)
+    return judge(treated, share[1], traffic.basis, is_most=traffic.is_range)
 
 
 def confidence(regions: int) -> float:
@@ -191,7 +222,7 @@ def regions_table(found: Sequence[RegionDiagnosis]) -> Table | None:
         ],
         note=f"Each by the time inside it, in at least one thread. Intervals of "
         f"{confidence(len(found)):.1%}, so that all of them hold together in 95% of the diagnoses. "
-        "Traffic of regions is not known.",
+        + ("" if any(one.traffic for one in found) else "Traffic of regions is not known."),
     )
 
 

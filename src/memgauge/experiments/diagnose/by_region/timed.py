@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 
 from memgauge.counters.marks import VARIABLE
@@ -58,14 +58,17 @@ class MarksOfRun:
             ) from error
         return {VARIABLE: str(self._file)}
 
-    def read(self) -> Marks:
+    def read(self, to_run_ns: Callable[[int], int] = int) -> Marks:
         """Regions of the last run.
+
+        Args:
+            to_run_ns: From the clock of marks to that of the stamps.
 
         Raises:
             OSError: the file cannot be read.
         """
         with self._file.open("rb") as file:
-            return regions_of(lines_of(file), lambda stamp_ns: stamp_ns)
+            return regions_of(lines_of(file), to_run_ns)
 
 
 class RegionTime:
@@ -141,6 +144,8 @@ class RegionTimes:
         """
         self._marks: MarksOfRun | None = MarksOfRun(stack)
         self._chosen: list[str] | None = None
+        self.marks: int | None = None
+        """That the first run made; None: no region is timed."""
         self.not_tried: list[NotTried] = []
         """Regions that are not timed, and why; known after the first run."""
 
@@ -176,6 +181,34 @@ class RegionTimes:
         found = {name: inside_ns.get(name) for name in self._chosen}
         return {name: one * 1e-9 for name, one in found.items() if one is not None}
 
+    @property
+    def chosen(self) -> Sequence[str]:
+        """Those that are timed, the longest first; known after the first run."""
+        return self._chosen or ()
+
+    def spans_of_run(self, to_run_ns: Callable[[int], int]) -> dict[str, list[tuple[int, int]]]:
+        """When at least one thread of the last run was inside each region: begins and ends in ns.
+
+        As of `of_run`, what is not known of it is missing.
+
+        Args:
+            to_run_ns: From the clock of marks to that of the stamps.
+        """
+        if self._marks is None:
+            return {}
+        try:
+            marks = self._marks.read(to_run_ns)
+        except OSError:
+            return {}
+        if marks.warnings:
+            return {}
+        found: dict[str, list[tuple[int, int]]] = {}
+        unended = {one.name for one in marks.regions if one.end_ns is None}
+        for one in marks.regions:
+            if one.end_ns is not None and one.name in self.chosen and one.name not in unended:
+                found.setdefault(one.name, []).append((one.begin_ns, one.end_ns))
+        return {name: together(spans) for name, spans in found.items()}
+
     def _choose(self, marks: Marks, inside_ns: Mapping[str, int | None], run_ns: int) -> list[str]:
         """By the first run: those that take most of its time."""
         if not marks.regions:
@@ -191,6 +224,7 @@ class RegionTimes:
         known = {name: taken for name, taken in inside_ns.items() if taken}
         long = [name for name, taken in known.items() if taken >= LEAST_SHARE * run_ns]
         chosen = sorted(long, key=lambda name: -known[name])[:MOST_TIMED]
+        self.marks = count if chosen else None
         short = [name for name in inside_ns if name not in {*chosen, *unended}]
         self._leave_out(unended, "a run ends inside it")
         self._leave_out(
@@ -236,8 +270,19 @@ def covered_ns(spans: Iterable[tuple[int, int]]) -> int:
     Args:
         spans: Begin and end of each, in ns, in any order.
     """
-    covered_ns = until_ns = 0
+    return sum(end_ns - begin_ns for begin_ns, end_ns in together(spans))
+
+
+def together(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What spans of time cover, each moment once, in order of time.
+
+    Args:
+        spans: Begin and end of each, in ns, in any order; those of no length are left out.
+    """
+    found: list[tuple[int, int]] = []
     for begin_ns, end_ns in sorted(spans):
-        covered_ns += max(0, end_ns - max(begin_ns, until_ns))
-        until_ns = max(until_ns, end_ns)
-    return covered_ns
+        if found and begin_ns <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end_ns))
+        elif begin_ns < end_ns:
+            found.append((begin_ns, end_ns))
+    return found
