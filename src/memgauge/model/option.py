@@ -135,6 +135,24 @@ def directory_option(help: str, *, automatic: str) -> Option:  # noqa: A002
     )
 
 
+def run_option(help: str, *, metavar: str = "RUN", automatic: str) -> Option:  # noqa: A002
+    """A run that was made before, which is read later; native value `str`.
+
+    Args:
+        help: What it is and what it is used for.
+        metavar: Name of the value in the help.
+        automatic: What applies without it.
+    """
+    return Option(
+        help=help,
+        metavar=metavar,
+        parse=lambda text, _flag: text,
+        write=os.fsdecode,
+        automatic=automatic,
+        natives=(os.PathLike,),
+    )
+
+
 def process_option(help: str, *, automatic: str) -> Option:  # noqa: A002
     """A process that runs already; native value `int`.
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from memgauge.model.simulated_program import By, TrafficRegion
-from memgauge.model.storage.marks import Mark, mark_of
+from memgauge.model.storage.marks import Mark, lines_of, mark_of
 from memgauge.simulation.callgrind_places import (
     Lines,
     lines_by_place,
@@ -133,8 +133,8 @@ def inside_parts(marks: Sequence[Mark], begins: Sequence[bool | None]) -> list[l
 def _marks(path: Path) -> tuple[dict[int, list[Mark]], bool]:
     """By process in the order of writing, and whether any line is no mark."""
     found: dict[int, list[Mark]] = {}
-    with path.open("rb") as lines:
-        for line in lines:
+    with path.open("rb") as file:
+        for line in lines_of(file):
             one = mark_of(line)
             if one is None:
                 return found, True

@@ -19,6 +19,7 @@ from memgauge.model.points.diagnose import (
     DiagnoseRequested,
 )
 from memgauge.model.record_kinds.counters import RegionReading
+from memgauge.model.record_kinds.simulated import Simulated
 from memgauge.model.records import Point, Sample
 from memgauge.model.run import Run
 from memgauge.model.simulated_program import TrafficPlace
@@ -81,13 +82,22 @@ def usual_program(run: Run, points: Sequence[Point]) -> Point | None:
     return programs.get(AS_IT_IS) or programs.get(COMPUTE)
 
 
+def last_simulated(run: Run, points: Sequence[Point]) -> Simulated | None:
+    """What was simulated of the program; None: nothing was.
+
+    Args:
+        run: The run.
+        points: Of its diagnosis.
+    """
+    known = [one for point in points for one in run.simulated.get(point.point, {}).values()]
+    return known[-1] if known else None
+
+
 def simulated_traffic(run: Run, points: Sequence[Point]) -> Traffic | None:
     """By the simulated caches of this machine; None: it was not simulated, or did not run."""
-    known = [one for point in points for one in run.simulated.get(point.point, {}).values()]
-    run_s = _run_s(run, points)
-    if not known or run_s is None:
+    last, run_s = last_simulated(run, points), _run_s(run, points)
+    if last is None or run_s is None:
         return None
-    last = known[-1]
     return Traffic(
         basis="simulated",
         by=last.machine,

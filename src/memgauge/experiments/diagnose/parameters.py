@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from typing import Annotated, ClassVar
@@ -19,6 +18,7 @@ from memgauge.model.option import (
     duration_option,
     list_text,
     process_option,
+    run_option,
     switch_option,
 )
 from memgauge.model.parameters import HOST_OPTIONS, CommonParameters, RunOptions
@@ -267,27 +267,19 @@ class DiagnoseOptions(CommonParameters, frozen=True, kw_only=True):
     ] = DEFAULT_SIMULATE_S
     curves: Annotated[
         str | None,
-        Option(
-            help="run of 'memgauge survey', 'loaded' or 'pages' of this machine, on whose curves "
+        run_option(
+            "run of 'memgauge survey', 'loaded' or 'pages' of this machine, on whose curves "
             "of latency and bandwidth the program's traffic is placed, and by whose reach of the "
             "TLB its pages are judged",
-            metavar="RUN",
-            parse=lambda text, _flag: text,
-            write=os.fsdecode,
             automatic="none",
-            natives=(os.PathLike,),
         ),
     ] = None
     weights: Annotated[
         str | None,
-        Option(
-            help="run of 'memgauge interleave' or 'survey' of this machine, by whose weights of "
+        run_option(
+            "run of 'memgauge interleave' or 'survey' of this machine, by whose weights of "
             "memory nodes large blocks of the program are interleaved, which needs no root",
-            metavar="RUN",
-            parse=lambda text, _flag: text,
-            write=os.fsdecode,
             automatic="none; those that root has given the kernel, if it has some",
-            natives=(os.PathLike,),
         ),
     ] = None
     variants: Annotated[

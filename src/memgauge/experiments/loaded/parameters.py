@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, ClassVar
 
 from memgauge.experiments.shared.read_write_mix import (
@@ -15,10 +14,10 @@ from memgauge.experiments.shared.read_write_mix import (
 )
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.option import (
-    Option,
     choices_option,
     count_option,
     counts_option,
+    run_option,
     shares_option,
 )
 from memgauge.model.parameters import MAX_THREADS, CommonParameters
@@ -87,14 +86,11 @@ class LoadedParameters(CommonParameters, frozen=True, kw_only=True):
     ] = None
     like: Annotated[
         str | None,
-        Option(
-            help="directory of a run of 'memgauge profile' whose counted memory traffic is "
+        run_option(
+            "directory of a run of 'memgauge profile' whose counted memory traffic is "
             "replayed as the load, instead of a sweep",
             metavar="PROFILE",
-            parse=lambda text, _flag: text,
-            write=os.fsdecode,
             automatic="none; a sweep of delays is measured",
-            natives=(os.PathLike,),
         ),
     ] = None
     steps: Annotated[

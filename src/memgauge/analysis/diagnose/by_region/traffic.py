@@ -15,7 +15,12 @@ import msgspec
 
 from memgauge.analysis.diagnose.figures import NAME
 from memgauge.analysis.diagnose.on_curve import latency_at, nearest_curve
-from memgauge.analysis.diagnose.traffic import Basis, peak_gb_per_s_of, usual_program
+from memgauge.analysis.diagnose.traffic import (
+    Basis,
+    last_simulated,
+    peak_gb_per_s_of,
+    usual_program,
+)
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.profile.lanes import recorded_lane
 from memgauge.analysis.profile.phases import roles_of
@@ -204,17 +209,17 @@ def simulated_regions(figures: Figures) -> dict[str, RegionTraffic]:
     run = figures.run
     points = run.points_of(NAME)
     program = usual_program(run, points)
-    known = [one for point in points for one in run.simulated.get(point.point, {}).values()]
-    if program is None or not known:
+    last = last_simulated(run, points)
+    if program is None or last is None:
         return {}
     peak_gb_per_s = peak_gb_per_s_of(run, points)
     found = {}
-    for one in known[-1].regions:
+    for one in last.regions:
         inside_s = _median_s(run.samples[program.point], one.name)
         if inside_s:
             found[one.name] = RegionTraffic(
                 basis="simulated",
-                by=known[-1].machine,
+                by=last.machine,
                 total=_simulated(one.read_bytes + one.write_bytes),
                 read=_simulated(one.read_bytes),
                 write=_simulated(one.write_bytes),
@@ -232,11 +237,8 @@ def not_by_region(figures: Figures) -> str:
     Args:
         figures: Of the run.
     """
-    run = figures.run
-    known = [
-        one for point in run.points_of(NAME) for one in run.simulated.get(point.point, {}).values()
-    ]
-    return known[-1].no_regions if known else ""
+    last = last_simulated(figures.run, figures.run.points_of(NAME))
+    return last.no_regions if last else ""
 
 
 def _median_s(taken: Sequence[Sample], region: str) -> float | None:
