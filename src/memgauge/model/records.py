@@ -192,6 +192,11 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     """Rounds of which this one was drawn to be sampled: its weight among the point's samples."""
     pingpong_ns: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
     """One-way core-to-core latency just before a multi-threaded slice; None if not measured."""
+    pingpongs_ns: list[Annotated[float, msgspec.Meta(ge=0, le=1e12)]] = msgspec.field(
+        default_factory=list
+    )
+    """Of a program under diagnosis: those before, while and after it ran, up to 20 of them, evenly
+    spread from least to greatest; `pingpong_ns` is their median. Empty: not measured."""
     cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None
     """Core clock measured beside the sample; None if not measured."""
     window_ns: tuple[Nanoseconds, Nanoseconds] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median
 
@@ -46,6 +47,8 @@ NAME = "diagnose"
 MORE = "more"
 MOVED = "moved"
 """A pass in which the cores were at two distances, or at one that no regime has."""
+NEARLY_ALL = 0.85
+"""Share of a pass, by looks at the distance of the cores, in which they were in its regime."""
 NEAR_ROUNDS = 2
 """Rounds by which a pass and that of its baseline lie apart at most."""
 
@@ -244,7 +247,9 @@ def passes_of(
         for of in subjects.values()
         for name in of.values()
     }
-    regimes = find_regimes(sample.pingpong_ns for of in samples.values() for sample in of.values())
+    regimes = find_regimes(
+        ns for of in samples.values() for sample in of.values() for ns in _distances_ns(sample)
+    )
     found: dict[str, list[Pass]] = {}
     for treatment, of in subjects.items():
         if PROGRAM not in of:
@@ -266,10 +271,20 @@ def passes_of(
 
 
 def _regime(regimes: Regimes, sample: Sample) -> str:
-    found = regimes.of(sample.pingpong_ns)
-    if sample.pingpong_ns is None:
+    distances_ns = _distances_ns(sample)
+    if not distances_ns:
         return ""
-    return MOVED if found is None else regime_kind(found.name)
+    seen = [regimes.of(ns) for ns in distances_ns]
+    most, count = Counter(seen).most_common(1)[0]
+    if most is None or count < NEARLY_ALL * len(seen):
+        return MOVED
+    return regime_kind(most.name)
+
+
+def _distances_ns(sample: Sample) -> list[float]:
+    if sample.pingpongs_ns:
+        return sample.pingpongs_ns
+    return [] if sample.pingpong_ns is None else [sample.pingpong_ns]
 
 
 def _time(sample: Sample, *, is_rate: bool) -> float:

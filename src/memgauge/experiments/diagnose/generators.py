@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 import msgspec
@@ -55,8 +55,12 @@ class Generators:
         }
 
     @contextmanager
-    def at_work(self, name: str) -> Iterator[None]:
+    def at_work(self, name: str, between: Callable[[], None]) -> Iterator[None]:
         """Pressure of that kind, settled, as long as this context is open.
+
+        Args:
+            name: Of the treatment.
+            between: Called between two pieces of work, on a generator's CPU.
 
         Raises:
             SystemFailure: the generators failed meanwhile.
@@ -73,6 +77,7 @@ class Generators:
             try:
                 while not stop.is_set():
                     traffic.run(spec, piece_bytes)
+                    between()
             except BaseException as error:  # noqa: BLE001 - raised again below
                 failed.append(error)
 

@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from statistics import median
 from typing import ClassVar
 
 import msgspec
 
-from memgauge import _core
 from memgauge.experiments.diagnose.by_region.sampled import region_traffic_run
 from memgauge.experiments.diagnose.by_region.timed import RegionTimes
+from memgauge.experiments.diagnose.core_distance import CoreDistance
 from memgauge.experiments.diagnose.generators import Generators
 from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.machine_settings import MachineSettings
@@ -170,7 +171,8 @@ class Machinery:
         kinds = {one.name: one.pressure for one in treatments if one.pressure is not None}
         self.generators = Generators(cpus, kinds, stack)
         # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
-        self._pair = None if is_shared else _core.Team([cpu, cpus[0]])
+        pingpong = _not_taken if is_shared else None
+        self._distance = CoreDistance([cpu, cpus[0]], pingpong_ns=pingpong)
 
     def facts(self, treatment: Treatment) -> dict[str, Scalar]:
         """What was found for a treatment before the first round.
@@ -185,7 +187,7 @@ class Machinery:
     def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
         """The program under one kind of pressure, and the references there.
 
-        The distance of the cores is taken before and after: the larger of the two is recorded.
+        Where a hypervisor moves the cores, they are brought near and kept so as far as possible.
 
         Args:
             name: Of the treatment.
@@ -193,19 +195,21 @@ class Machinery:
             run: Runs the program.
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
-        near_ns = self._distance_ns()
-        with self._limit.limiting(name), self.generators.at_work(name):
+        self._distance.begin()
+        with (
+            self._limit.limiting(name),
+            self.generators.at_work(name, between=self._distance.keep),
+        ):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
-        far_ns = self._distance_ns()
-        known = [ns for ns in (near_ns, far_ns) if ns is not None]
-        pingpong_ns = max(known) if len(known) == 2 else None
-        samples = [program, *map(joined, before, after)]
+        pingpongs_ns = self._distance.end()
+        pingpong_ns = median(pingpongs_ns) if pingpongs_ns else None
+        samples = [
+            msgspec.structs.replace(program, pingpongs_ns=pingpongs_ns),
+            *map(joined, before, after),
+        ]
         return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
-
-    def _distance_ns(self) -> float | None:
-        return None if self._pair is None else self._pair.pingpong_ns()
 
 
 class Diagnose(Experiment):
@@ -387,6 +391,10 @@ class Diagnose(Experiment):
         marks = DiagnoseActual.of(program.actual).region_marks
         words = with_threads(parameters.words, len(places(parameters, system).program))
         return modelled(words, program.point, parameters.simulate_s, marks or 0)
+
+
+def _not_taken() -> None:
+    return None
 
 
 def _require_any(treatments: Sequence[Treatment], not_tried: Sequence[NotTried]) -> None:

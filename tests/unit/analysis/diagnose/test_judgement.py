@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from tests.unit.analysis.diagnose.programs import NEAR, diagnosed
 
-from memgauge.analysis.diagnose.figures import Diagnosis, diagnosis_of
+from memgauge.analysis.diagnose.figures import MOVED, Diagnosis, diagnosis_of, passes_of
 from memgauge.analysis.diagnose.judgement import Judgement, judge
 from memgauge.analysis.figures.run import Figures
 
@@ -85,6 +86,27 @@ def test_cores_that_move_are_told_apart_and_never_pooled() -> None:
     assert {one.regime for one in treated} == {"same complex", "across complexes"}
     assert sum(one.rounds for one in treated) <= 40
     assert judged(figures).kind == "memory"
+
+
+@pytest.mark.parametrize(
+    ("far", "regime"),
+    [(0, "same complex"), (3, "same complex"), (4, MOVED), (16, MOVED), (17, "across complexes")],
+)
+def test_a_pass_is_of_the_distance_that_nearly_all_looks_found(far: int, regime: str) -> None:
+    run = diagnosed(rounds=12, pingpongs_ns=(50.0, 200.0)).run
+    passes = passes_of(
+        run.points.values(),
+        {
+            name: [
+                msgspec.structs.replace(one, pingpongs_ns=[50.0] * (20 - far) + [200.0] * far)
+                if at == 3
+                else one
+                for at, one in enumerate(of)
+            ]
+            for name, of in run.samples.items()
+        },
+    )
+    assert [of[3].regime for of in passes.values()] == [regime] * len(passes)
 
 
 def test_noise_is_no_verdict() -> None:
