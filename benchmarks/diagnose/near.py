@@ -16,7 +16,11 @@ import time
 from statistics import fmean
 
 from benchmarks.diagnose.replicated import head, row
-from memgauge.experiments.diagnose.core_distance import LOOK_EVERY_S, CoreDistance, border_between
+from memgauge.experiments.diagnose.pressure.core_distance import (
+    LOOK_EVERY_S,
+    CoreDistance,
+    border_between,
+)
 
 WAYS = ("looks alone", "woken")
 

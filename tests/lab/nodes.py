@@ -7,9 +7,9 @@ from tests.lab import devices, pagemap
 from tests.lab.measuring import Seen, measured, said
 
 from memgauge import _core, api
-from memgauge.experiments.diagnose.memory_placements import memory_placements
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
 from memgauge.experiments.diagnose.treatments import Treatment
+from memgauge.experiments.diagnose.variants.memory_placements import memory_placements
 from memgauge.model.records import MeasuredWeights
 from memgauge.system.memory.policy import MemoryPolicy, inherited, refusal
 from memgauge.system.programs.memory_seen import Viewpoint

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.integration.command import command, memgauge
 
-from memgauge.experiments.diagnose.variants import page_variants
+from memgauge.experiments.diagnose.variants.offered import page_variants
 from memgauge.model.storage.run_file import read_run
 from memgauge.system.detect import detect
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.integration.command import memgauge
 
-from memgauge.experiments.diagnose.preloaded import LIBRARY
+from memgauge.experiments.diagnose.variants.preloaded import LIBRARY
 from memgauge.system.memory.pages import thp_mode
 from memgauge.system.memory.policy import refusal
 from memgauge.system.native import installed_file

@@ -19,21 +19,13 @@ that the host moves within a run; a program that does something else each time i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from statistics import median
 from typing import ClassVar
 
-import msgspec
-
+from memgauge.experiments.diagnose.bench import DiagnoseBench, Starts
 from memgauge.experiments.diagnose.by_region.sampled import region_traffic_run
 from memgauge.experiments.diagnose.by_region.timed import RegionTimes
-from memgauge.experiments.diagnose.core_distance import CoreDistance
-from memgauge.experiments.diagnose.generators import Generators
-from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
-from memgauge.experiments.diagnose.machine_settings import MachineSettings
-from memgauge.experiments.diagnose.memory_placements import in_stretches, with_room
-from memgauge.experiments.diagnose.modelled_traffic import modelled, not_simulated
 from memgauge.experiments.diagnose.own_cpus import on_left, places_left
 from memgauge.experiments.diagnose.parameters import (
     OF_A_PROCESS,
@@ -41,20 +33,19 @@ from memgauge.experiments.diagnose.parameters import (
 )
 from memgauge.experiments.diagnose.places import Places, places, places_beside
 from memgauge.experiments.diagnose.points import Diagnosed, opened, points_of
-from memgauge.experiments.diagnose.process_runs import described
-from memgauge.experiments.diagnose.program_runs import OneRun
-from memgauge.experiments.diagnose.references import (
-    References,
-    joined,
-    sizes,
-)
-from memgauge.experiments.diagnose.run_counters import run_counters
-from memgauge.experiments.diagnose.runs import Runs, runs_of
-from memgauge.experiments.diagnose.steps import steps
-from memgauge.experiments.diagnose.threads import with_threads
+from memgauge.experiments.diagnose.pressure.limits import LimitGroup, limited, limits
+from memgauge.experiments.diagnose.pressure.machinery import Machinery, memory_bytes
+from memgauge.experiments.diagnose.pressure.steps import steps
+from memgauge.experiments.diagnose.program.modelled_traffic import modelled, not_simulated
+from memgauge.experiments.diagnose.program.process_runs import described
+from memgauge.experiments.diagnose.program.run_counters import run_counters
+from memgauge.experiments.diagnose.program.runs import runs_of
+from memgauge.experiments.diagnose.program.working_set import working_set_run
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
-from memgauge.experiments.diagnose.variants import not_asked_for, require_commands, variants
-from memgauge.experiments.diagnose.working_set import working_set_run
+from memgauge.experiments.diagnose.variants.machine_settings import MachineSettings
+from memgauge.experiments.diagnose.variants.memory_placements import in_stretches, with_room
+from memgauge.experiments.diagnose.variants.offered import not_asked_for, require_commands, variants
+from memgauge.experiments.diagnose.variants.threads import with_threads
 from memgauge.experiments.shared.base import Bench, Experiment, Group
 from memgauge.model.errors import NotPossibleHere, RequestError
 from memgauge.model.points.diagnose import (
@@ -67,7 +58,7 @@ from memgauge.model.points.diagnose import (
     point_name,
 )
 from memgauge.model.record_kinds.fields import Scalar
-from memgauge.model.records import AnyRecord, MeasuredWeights, Point, Sample, ThreadSample
+from memgauge.model.records import AnyRecord, MeasuredWeights, Point
 from memgauge.model.system import System
 from memgauge.system.environment.tlb import tlb_entries
 from memgauge.system.memory.sources import ORDINARY, Memories
@@ -79,9 +70,6 @@ SHORT_RUN_S = 0.05
 PASS_S = 0.1
 """for about so long."""
 MOST_RUNS = 100
-LOOK_ROUNDS = 8
-"""In the first of so many rounds a program's memory is looked at while it runs: what that takes
-from its time is in so few values that no median moves."""
 
 
 class DiagnoseGroup(Group, frozen=True, kw_only=True):
@@ -95,121 +83,6 @@ class DiagnoseGroup(Group, frozen=True, kw_only=True):
     """From where the program's memory is looked at: CPUs that it does not use."""
     core_of: dict[int, int]
     """Core of each CPU of the machine."""
-
-
-class Starts(msgspec.Struct, frozen=True, kw_only=True):
-    """How the program is run in a sampling pass."""
-
-    runs: Runs
-    settings: MachineSettings
-    in_a_pass: int
-
-    def of(self, treatment: Treatment, *, look: bool) -> list[OneRun]:
-        """All runs of a pass under a treatment; see `ProgramRuns.run`."""
-        with self.settings.of(treatment):
-            return [self.runs.run(treatment, look=look) for _ in range(self.in_a_pass)]
-
-
-class DiagnoseBench(Bench):
-    """Generators, references and the program."""
-
-    def __init__(
-        self,
-        points: list[Point],
-        treatments: Mapping[str, Treatment],
-        starts: Starts,
-        machinery: Machinery | None,
-    ) -> None:
-        self.points = points
-        self._treatments = treatments
-        """By name of the program's point."""
-        self._starts = starts
-        self._machinery = machinery
-
-    def measure(self, point: str, round_: int) -> list[Sample]:
-        """The program once under one treatment, with the references before and after."""
-        treatment = self._treatments[point]
-        if treatment.pressure is None or self._machinery is None:
-            return [self._of_program(point, round_, treatment)]
-        return self._machinery.around(
-            treatment.name, round_, lambda: self._of_program(point, round_, treatment)
-        )
-
-    def _of_program(self, point: str, round_: int, treatment: Treatment) -> Sample:
-        look = treatment.pressure is None and round_ % LOOK_ROUNDS == 0
-        taken = self._starts.of(treatment, look=look)
-        made = _sample(point, round_, taken, (treatment.cpus or self._starts.runs.cpus)[0])
-        if not treatment.keeps_uses:
-            return made
-        return msgspec.structs.replace(made, uses=[one.use for one in taken if one.use is not None])
-
-
-class Machinery:
-    """Generators with the references that show what they do."""
-
-    def __init__(
-        self,
-        where: Places,
-        treatments: Sequence[Treatment],
-        limit: LimitGroup,
-        stack: ExitStack,
-        *,
-        is_shared: bool,
-    ) -> None:
-        """Allocate and prepare all.
-
-        Args:
-            where: CPUs of generators and references.
-            treatments: That are to be applied.
-            limit: For those by limits of the kernel.
-            stack: Frees all when it is closed.
-            is_shared: Whether a process that runs on may use the references' CPU.
-        """
-        cpu, cpus = where.reference, where.pressure
-        self.references = References(cpu, where.llc_bytes, stack)
-        self._limit = limit
-        kinds = {one.name: one.pressure for one in treatments if one.pressure is not None}
-        self.generators = Generators(cpus, kinds, stack)
-        # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
-        pingpong = _not_taken if is_shared else None
-        self._distance = CoreDistance([cpu, cpus[0]], pingpong_ns=pingpong)
-
-    def facts(self, treatment: Treatment) -> dict[str, Scalar]:
-        """What was found for a treatment before the first round.
-
-        Args:
-            treatment: Any of the group.
-        """
-        if treatment.pressure is None:
-            return {}
-        return DiagnoseActual(pause_units=self.generators.pause_units(treatment.name)).recorded()
-
-    def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
-        """The program under one kind of pressure, and the references there.
-
-        Where a hypervisor moves the cores, they are brought near and kept so as far as possible.
-
-        Args:
-            name: Of the treatment.
-            round_: Number of the round.
-            run: Runs the program.
-        """
-        points = {reference: point_name(reference, name) for reference in self.references.names}
-        self._distance.begin()
-        with (
-            self._limit.limiting(name),
-            self.generators.at_work(name, between=self._distance.keep),
-        ):
-            before = self.references.take(points, round_)
-            program = run()
-            after = self.references.take(points, round_)
-        pingpongs_ns = self._distance.end()
-        pingpong_ns = median(pingpongs_ns) if pingpongs_ns else None
-        samples = [
-            msgspec.structs.replace(program, pingpongs_ns=pingpongs_ns),
-            *map(joined, before, after),
-        ]
-        return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
 
 
 class Diagnose(Experiment):
@@ -279,7 +152,7 @@ class Diagnose(Experiment):
             DiagnoseGroup(
                 name=name,
                 points=points,
-                bytes=_memory_bytes(treatments, where),
+                bytes=memory_bytes(treatments, where),
                 places=where,
                 diagnosed=diagnosed,
                 treatments=treatments,
@@ -393,10 +266,6 @@ class Diagnose(Experiment):
         return modelled(words, program.point, parameters.simulate_s, marks or 0)
 
 
-def _not_taken() -> None:
-    return None
-
-
 def _require_any(treatments: Sequence[Treatment], not_tried: Sequence[NotTried]) -> None:
     if not treatments:
         reasons = "; ".join(f"{one.name}: {one.reason}" for one in not_tried)
@@ -416,33 +285,6 @@ def _regions(
     return RegionTimes(stack)
 
 
-def _memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
-    """Of generators and references; the program's own is not known before it has run."""
-    each = {one.pressure.bytes for one in treatments if one.pressure}
-    if not each:
-        return 0
-    return 2 * sum(each) * len(where.pressure) + sizes(where.llc_bytes).total
-
-
 def _not_tried(found: Sequence[NotTried]) -> dict[str, Scalar]:
     lines = "\n".join(f"{one.name}: {one.reason}" for one in found)
     return DiagnoseActual(not_tried=lines).recorded()
-
-
-def _sample(point: str, round_: int, taken: Sequence[OneRun], cpu: int) -> Sample:
-    thread = ThreadSample(
-        cpu=cpu,
-        begin_ns=[one.begin_ns for one in taken],
-        end_ns=[one.end_ns for one in taken],
-    )
-    printed = [one.metric for one in taken if one.metric is not None]
-    memories = [one.memory for one in taken if one.memory is not None]
-    regions = [name for name in taken[0].regions_s if all(name in one.regions_s for one in taken)]
-    return Sample(
-        point=point,
-        round=round_,
-        threads=[thread],
-        printed=printed,
-        regions_s={name: [one.regions_s[name] for one in taken] for name in regions},
-        program_memory=max(memories, key=lambda one: one.anonymous_bytes, default=None),
-    )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from memgauge.experiments.diagnose.places import Places
-from memgauge.experiments.diagnose.steps import steps
+from memgauge.experiments.diagnose.pressure.steps import steps
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, pressures
 from memgauge.model.cpulist import format_cpu_list
 

@@ -8,7 +8,7 @@ import msgspec
 
 from memgauge.experiments.diagnose.parameters import DEFAULT_ROUNDS
 from memgauge.experiments.diagnose.places import Places
-from memgauge.experiments.diagnose.references import (
+from memgauge.experiments.diagnose.pressure.references import (
     CACHED_HOPS,
     LATENCY_HOPS,
     References,

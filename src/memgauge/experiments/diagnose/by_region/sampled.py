@@ -15,8 +15,8 @@ import msgspec
 from memgauge.counters.lanes import NS_PER_S, sampling
 from memgauge.counters.opening import OpenCounters
 from memgauge.experiments.diagnose.by_region.timed import RegionTimes
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.runs import Runs
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.runs import Runs
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment
 from memgauge.model.counting.back_ends import BACK_ENDS
 from memgauge.model.record_kinds.programs import SampledReading, SampledRegions

@@ -10,7 +10,7 @@ from tests.unit.experiments.machines import MIB, a_machine
 
 from memgauge.experiments.diagnose.host import Diagnose
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
-from memgauge.experiments.diagnose.steps import FINENESS, LONGEST_PAUSE, pause_for
+from memgauge.experiments.diagnose.pressure.steps import FINENESS, LONGEST_PAUSE, pause_for
 from memgauge.model.errors import RequestError
 from memgauge.model.parameters import build
 from memgauge.model.points.diagnose import PROGRAM, DiagnoseActual, DiagnoseRequested

@@ -15,8 +15,8 @@ import msgspec
 
 from memgauge.counters.opening import OpenCounters
 from memgauge.experiments.diagnose.by_region.timed import RegionTime, RegionTimes
-from memgauge.experiments.diagnose.printed import number_in, prepare, tail
-from memgauge.experiments.diagnose.run_use import UseOfRun
+from memgauge.experiments.diagnose.program.printed import number_in, prepare, tail
+from memgauge.experiments.diagnose.program.run_use import UseOfRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.model.record_kinds.programs import ProgramMemory, RunUse

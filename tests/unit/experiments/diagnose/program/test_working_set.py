@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.working_set import NAME, working_set_run
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.working_set import NAME, working_set_run
 
 CPU = min(os.sched_getaffinity(0))
 BUSY = "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"

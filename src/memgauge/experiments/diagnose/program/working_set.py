@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.runs import Runs
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.runs import Runs
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment
 from memgauge.model.record_kinds.programs import Referenced
 from memgauge.system.programs.referenced import LEAST_INTERVAL_S

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose import core_distance
-from memgauge.experiments.diagnose.core_distance import (
+from memgauge.experiments.diagnose.pressure import core_distance
+from memgauge.experiments.diagnose.pressure.core_distance import (
     AGAIN_AFTER_S,
     FIRST_LOOKS,
     KEPT,

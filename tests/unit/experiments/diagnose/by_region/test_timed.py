@@ -20,7 +20,7 @@ from memgauge.experiments.diagnose.by_region.timed import (
     RegionTimes,
     covered_ns,
 )
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.system.detect import detect

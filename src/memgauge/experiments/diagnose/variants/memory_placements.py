@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memgauge.experiments.diagnose.preloaded import (
+from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
+from memgauge.experiments.diagnose.variants.preloaded import (
     LEAST_UNIT_BYTES,
     placed,
     stretched,
     unit_bytes_for,
     why_not_preloaded,
 )
-from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
 from memgauge.model.cpulist import format_cpu_list
 from memgauge.model.interleave_weights import kernels_weights
 from memgauge.model.records import MeasuredWeights

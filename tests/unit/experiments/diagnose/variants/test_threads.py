@@ -7,12 +7,12 @@ from tests.unit.analysis.runs import system
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.cpu_placements import THREAD_VARIABLES
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters, Variant
 from memgauge.experiments.diagnose.places import Places
-from memgauge.experiments.diagnose.threads import takes_threads, with_threads
 from memgauge.experiments.diagnose.treatments import Treatment
-from memgauge.experiments.diagnose.variants import _on_its_cpus, variants
+from memgauge.experiments.diagnose.variants.cpu_placements import THREAD_VARIABLES
+from memgauge.experiments.diagnose.variants.offered import _on_its_cpus, variants
+from memgauge.experiments.diagnose.variants.threads import takes_threads, with_threads
 
 PLACES = Places(program=[0, 1, 2, 3], reference=0, pressure=[], same_cache=None, llc_bytes=None)
 

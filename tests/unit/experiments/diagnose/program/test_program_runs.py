@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import CommandNotFound, SystemFailure
 from memgauge.system.detect import detect

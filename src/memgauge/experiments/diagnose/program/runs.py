@@ -8,9 +8,9 @@ from memgauge.counters.opening import OpenCounters
 from memgauge.experiments.diagnose.by_region.timed import RegionTime, RegionTimes
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
 from memgauge.experiments.diagnose.places import Places
-from memgauge.experiments.diagnose.process_runs import ProcessRuns, Reading
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.threads import with_threads
+from memgauge.experiments.diagnose.program.process_runs import ProcessRuns, Reading
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.variants.threads import with_threads
 from memgauge.system.programs.memory_seen import Viewpoint
 
 Runs = ProgramRuns | ProcessRuns

@@ -11,7 +11,7 @@ pytest.importorskip("memgauge._core")
 
 from tests.unit.experiments.machines import a_machine
 
-from memgauge.experiments.diagnose.cpu_placements import cpu_placements, on_all_cpus
+from memgauge.experiments.diagnose.variants.cpu_placements import cpu_placements, on_all_cpus
 from memgauge.model.system import System
 
 TWO_SOCKETS = a_machine(4, threads_per_core=2, sockets=2)

@@ -12,14 +12,14 @@ pytest.importorskip("memgauge._core")
 from msgspec.structs import replace
 from tests.unit.system.trees import NODES, Files, plant, with_cxl, xeon
 
-from memgauge.experiments.diagnose import preloaded
-from memgauge.experiments.diagnose.memory_placements import (
+from memgauge.experiments.diagnose.treatments import NotTried, Treatment
+from memgauge.experiments.diagnose.variants import preloaded
+from memgauge.experiments.diagnose.variants.memory_placements import (
     ALL,
     in_stretches,
     memory_placements,
     with_room,
 )
-from memgauge.experiments.diagnose.treatments import NotTried, Treatment
 from memgauge.model.records import MeasuredWeights
 from memgauge.model.system import System
 from memgauge.system.detect import detect

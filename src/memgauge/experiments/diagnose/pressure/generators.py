@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 
 from memgauge import _core
-from memgauge.experiments.diagnose.steps import pause_for
+from memgauge.experiments.diagnose.pressure.steps import pause_for
 from memgauge.experiments.diagnose.treatments import Pressure
 from memgauge.model.errors import SystemFailure
 

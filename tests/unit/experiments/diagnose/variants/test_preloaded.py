@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.system.trees import plant
 
-from memgauge.experiments.diagnose import preloaded
-from memgauge.experiments.diagnose.preloaded import (
+from memgauge.experiments.diagnose.variants import preloaded
+from memgauge.experiments.diagnose.variants.preloaded import (
     LEAST_UNIT_BYTES,
     MAPS_PART,
     MOST_MAPS_FILE,

@@ -9,25 +9,29 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from memgauge.experiments.diagnose.cpu_placements import (
-    THREAD_VARIABLES,
-    cpu_placements,
-    on_all_cpus,
-)
-from memgauge.experiments.diagnose.machine_settings import (
-    setting_variants,
-    settings_not_asked_for,
-)
-from memgauge.experiments.diagnose.memory_placements import memory_placements
 from memgauge.experiments.diagnose.parameters import (
     DEFAULT_EVIDENCE,
     DiagnoseParameters,
     Variant,
 )
 from memgauge.experiments.diagnose.places import Places
-from memgauge.experiments.diagnose.preloaded import heap_on_huge_pages, huge, why_not_preloaded
-from memgauge.experiments.diagnose.threads import PLACE, takes_threads, with_threads
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment, variant
+from memgauge.experiments.diagnose.variants.cpu_placements import (
+    THREAD_VARIABLES,
+    cpu_placements,
+    on_all_cpus,
+)
+from memgauge.experiments.diagnose.variants.machine_settings import (
+    setting_variants,
+    settings_not_asked_for,
+)
+from memgauge.experiments.diagnose.variants.memory_placements import memory_placements
+from memgauge.experiments.diagnose.variants.preloaded import (
+    heap_on_huge_pages,
+    huge,
+    why_not_preloaded,
+)
+from memgauge.experiments.diagnose.variants.threads import PLACE, takes_threads, with_threads
 from memgauge.model.errors import RequestError
 from memgauge.model.points.diagnose import AS_IT_IS, AS_IT_IS_AGAIN
 from memgauge.model.records import MeasuredWeights

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.process_runs import ProcessRuns, Reading, described
+from memgauge.experiments.diagnose.program.process_runs import ProcessRuns, Reading, described
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.system.programs.program import lives

@@ -16,8 +16,8 @@ from tests.counters_trees import tracepoints
 from memgauge.counters.choice import memory_choice
 from memgauge.counters.host import Host
 from memgauge.counters.verdicts import keep, place_of
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.run_counters import run_counters
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.run_counters import run_counters
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.counting.events import EventVerdict
 from memgauge.model.counting.readings import counted

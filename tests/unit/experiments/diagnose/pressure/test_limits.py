@@ -14,8 +14,8 @@ from tests.unit.experiments.machines import a_machine
 from tests.unit.system.resctrl.planted import FILES, GROUP, planted
 
 from memgauge.experiments.diagnose.host import Diagnose, DiagnoseGroup
-from memgauge.experiments.diagnose.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
+from memgauge.experiments.diagnose.pressure.limits import LimitGroup, limited, limits
 from memgauge.experiments.diagnose.treatments import NotTried, Pressure, Treatment
 from memgauge.model.errors import SystemFailure
 from memgauge.model.parameters import build

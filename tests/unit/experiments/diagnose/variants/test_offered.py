@@ -13,12 +13,12 @@ pytest.importorskip("memgauge._core")
 from msgspec.structs import replace
 from tests.unit.experiments.machines import a_machine
 
-from memgauge.experiments.diagnose import machine_settings, preloaded
 from memgauge.experiments.diagnose.host import Diagnose
 from memgauge.experiments.diagnose.parameters import DiagnoseParameters
-from memgauge.experiments.diagnose.preloaded import huge, placed, why_not_preloaded
 from memgauge.experiments.diagnose.treatments import NotTried, Treatment
-from memgauge.experiments.diagnose.variants import ADVISED, page_variants, require_commands
+from memgauge.experiments.diagnose.variants import machine_settings, preloaded
+from memgauge.experiments.diagnose.variants.offered import ADVISED, page_variants, require_commands
+from memgauge.experiments.diagnose.variants.preloaded import huge, placed, why_not_preloaded
 from memgauge.model.errors import CommandNotFound, RequestError, SystemFailure
 from memgauge.model.parameters import build
 from memgauge.system.memory.policy import MemoryPolicy

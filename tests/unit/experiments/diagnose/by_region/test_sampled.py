@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("memgauge._core")
 
-from tests.unit.experiments.diagnose.test_run_counters import USUAL, host, keep_verdicts
+from tests.unit.experiments.diagnose.program.test_run_counters import USUAL, host, keep_verdicts
 
 from memgauge.counters.host import Host
 from memgauge.experiments.diagnose.by_region.sampled import (
@@ -25,8 +25,8 @@ from memgauge.experiments.diagnose.by_region.sampled import (
     region_traffic_run,
 )
 from memgauge.experiments.diagnose.by_region.timed import RegionTimes, together
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.run_counters import run_counters
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.run_counters import run_counters
 from memgauge.model.counting.readings import counted
 from memgauge.model.record_kinds.programs import SampledReading
 

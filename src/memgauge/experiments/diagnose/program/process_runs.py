@@ -12,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 
 import msgspec
 
-from memgauge.experiments.diagnose.printed import number_in, prepare, tail
-from memgauge.experiments.diagnose.program_runs import OneRun
+from memgauge.experiments.diagnose.program.printed import number_in, prepare, tail
+from memgauge.experiments.diagnose.program.program_runs import OneRun
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.errors import RequestError, SystemFailure
 from memgauge.model.termination import deferred

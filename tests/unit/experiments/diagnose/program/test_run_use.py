@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.program_runs import ProgramRuns
-from memgauge.experiments.diagnose.run_use import run_delay_ns
+from memgauge.experiments.diagnose.program.program_runs import ProgramRuns
+from memgauge.experiments.diagnose.program.run_use import run_delay_ns
 from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.system.tree import Tree
 

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.generators import Generators
+from memgauge.experiments.diagnose.pressure.generators import Generators
 from memgauge.experiments.diagnose.treatments import Pressure
 from memgauge.model.errors import SystemFailure
 from memgauge.system.detect import detect

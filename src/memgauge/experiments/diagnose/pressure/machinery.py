@@ -1,0 +1,99 @@
+"""Generators with the references that show what they do, and the limits of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from statistics import median
+
+import msgspec
+
+from memgauge.experiments.diagnose.places import Places
+from memgauge.experiments.diagnose.pressure.core_distance import CoreDistance
+from memgauge.experiments.diagnose.pressure.generators import Generators
+from memgauge.experiments.diagnose.pressure.limits import LimitGroup
+from memgauge.experiments.diagnose.pressure.references import References, joined, sizes
+from memgauge.experiments.diagnose.treatments import Treatment
+from memgauge.model.points.diagnose import DiagnoseActual, point_name
+from memgauge.model.record_kinds.fields import Scalar
+from memgauge.model.records import Sample
+
+
+class Machinery:
+    """Generators with the references that show what they do."""
+
+    def __init__(
+        self,
+        where: Places,
+        treatments: Sequence[Treatment],
+        limit: LimitGroup,
+        stack: ExitStack,
+        *,
+        is_shared: bool,
+    ) -> None:
+        """Allocate and prepare all.
+
+        Args:
+            where: CPUs of generators and references.
+            treatments: That are to be applied.
+            limit: For those by limits of the kernel.
+            stack: Frees all when it is closed.
+            is_shared: Whether a process that runs on may use the references' CPU.
+        """
+        cpu, cpus = where.reference, where.pressure
+        self.references = References(cpu, where.llc_bytes, stack)
+        self._limit = limit
+        kinds = {one.name: one.pressure for one in treatments if one.pressure is not None}
+        self.generators = Generators(cpus, kinds, stack)
+        # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
+        pingpong = _not_taken if is_shared else None
+        self._distance = CoreDistance([cpu, cpus[0]], pingpong_ns=pingpong)
+
+    def facts(self, treatment: Treatment) -> dict[str, Scalar]:
+        """What was found for a treatment before the first round.
+
+        Args:
+            treatment: Any of the group.
+        """
+        if treatment.pressure is None:
+            return {}
+        return DiagnoseActual(pause_units=self.generators.pause_units(treatment.name)).recorded()
+
+    def around(self, name: str, round_: int, run: Callable[[], Sample]) -> list[Sample]:
+        """The program under one kind of pressure, and the references there.
+
+        Where a hypervisor moves the cores, they are brought near and kept so as far as possible.
+
+        Args:
+            name: Of the treatment.
+            round_: Number of the round.
+            run: Runs the program.
+        """
+        points = {reference: point_name(reference, name) for reference in self.references.names}
+        self._distance.begin()
+        with (
+            self._limit.limiting(name),
+            self.generators.at_work(name, between=self._distance.keep),
+        ):
+            before = self.references.take(points, round_)
+            program = run()
+            after = self.references.take(points, round_)
+        pingpongs_ns = self._distance.end()
+        pingpong_ns = median(pingpongs_ns) if pingpongs_ns else None
+        samples = [
+            msgspec.structs.replace(program, pingpongs_ns=pingpongs_ns),
+            *map(joined, before, after),
+        ]
+        return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
+
+
+def memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
+    """Of generators and references; the program's own is not known before it has run."""
+    each = {one.pressure.bytes for one in treatments if one.pressure}
+    if not each:
+        return 0
+    return 2 * sum(each) * len(where.pressure) + sizes(where.llc_bytes).total
+
+
+def _not_taken() -> None:
+    return None

@@ -1,0 +1,1 @@
+"""Runs of the program, and what is seen of one."""
