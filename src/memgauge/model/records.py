@@ -197,6 +197,9 @@ class Sample(Record, frozen=True, kw_only=True, tag="sample", omit_defaults=True
     )
     """Of a program under diagnosis: those before, while and after it ran, up to 20 of them, evenly
     spread from least to greatest; `pingpong_ns` is their median. Empty: not measured."""
+    one_core_below_ns: Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None = None
+    """Of a program under diagnosis: CPUs whose ping-pong takes less are threads of one core, as far
+    as tests between passes showed until then. None: none were, or it was not measured."""
     cycles_per_ns: Annotated[float, msgspec.Meta(gt=0, le=1000)] | None = None
     """Core clock measured beside the sample; None if not measured."""
     window_ns: tuple[Nanoseconds, Nanoseconds] | None = None

@@ -46,7 +46,10 @@ from memgauge.model.run import Run
 NAME = "diagnose"
 MORE = "more"
 MOVED = "moved"
-"""A pass in which the cores were at two distances, or at one that no regime has."""
+"""A pass in which the cores were at two distances, or at one that no regime has;"""
+ONE_CORE = "one core"
+"""one in which they were one core, with two threads: pressure reached more than memory. Neither is
+in any figure."""
 NEARLY_ALL = 0.85
 """Share of a pass, by looks at the distance of the cores, in which they were in its regime."""
 NEAR_ROUNDS = 2
@@ -247,8 +250,13 @@ def passes_of(
         for of in subjects.values()
         for name in of.values()
     }
+    taken_samples = [sample for of in samples.values() for sample in of.values()]
+    borders_ns = [
+        one.one_core_below_ns for one in taken_samples if one.one_core_below_ns is not None
+    ]
+    one_core_below_ns = median(borders_ns) if borders_ns else 0.0
     regimes = find_regimes(
-        ns for of in samples.values() for sample in of.values() for ns in _distances_ns(sample)
+        ns for one in taken_samples for ns in _distances_ns(one) if ns >= one_core_below_ns
     )
     found: dict[str, list[Pass]] = {}
     for treatment, of in subjects.items():
@@ -257,7 +265,7 @@ def passes_of(
         found[treatment] = [
             Pass(
                 round=round_,
-                regime=_regime(regimes, sample),
+                regime=_regime(regimes, sample, one_core_below_ns),
                 program=_time(sample, is_rate=of[PROGRAM] in rates),
                 references={
                     subject: mean_ns(samples[name][round_]) / work[name]
@@ -270,15 +278,19 @@ def passes_of(
     return found
 
 
-def _regime(regimes: Regimes, sample: Sample) -> str:
+def _regime(regimes: Regimes, sample: Sample, one_core_below_ns: float) -> str:
     distances_ns = _distances_ns(sample)
     if not distances_ns:
         return ""
-    seen = [regimes.of(ns) for ns in distances_ns]
+    seen: list[str] = []
+    for ns in distances_ns:
+        found = regimes.of(ns)
+        if ns < one_core_below_ns:
+            seen.append(ONE_CORE)
+        else:
+            seen.append(MOVED if found is None else regime_kind(found.name))
     most, count = Counter(seen).most_common(1)[0]
-    if most is None or count < NEARLY_ALL * len(seen):
-        return MOVED
-    return regime_kind(most.name)
+    return most if count >= NEARLY_ALL * len(seen) else MOVED
 
 
 def _distances_ns(sample: Sample) -> list[float]:
@@ -311,7 +323,7 @@ def treated_of(
         baselines: Those of its baseline.
         confidence: Of all intervals, from 0 to 1.
     """
-    regimes = dict.fromkeys(one.regime for one in passes if one.regime != MOVED)
+    regimes = dict.fromkeys(one.regime for one in passes if one.regime not in {MOVED, ONE_CORE})
     pairs = {
         regime: matched(
             [one for one in passes if one.regime == regime],

@@ -1,10 +1,11 @@
 """How far the program's core is from that of a generator, which a hypervisor may change.
 
 Generators reach a program through the cache and the memory channels of its core complex, and hardly
-from another. Hypervisors move virtual CPUs between complexes: busy ones apart, and one that another
-wakes towards it, since both are taken to share data. So two CPUs that wake each other for some
-milliseconds are soon near. On an AMD EPYC guest it took 0.04 s on average from far, while they left
-each other after 1.3 s of work.
+from another. As threads of one core they reach it by more than memory: the two share the core's own
+caches. Hypervisors move virtual CPUs: busy ones apart, and one that another wakes towards it, since
+both are taken to share data. So two CPUs that wake each other for some milliseconds are soon near.
+On an AMD EPYC guest it took 0.04 s on average from far, while they left each other after 1.3 s of
+work.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from statistics import median
 
 from memgauge import _core
+from memgauge.experiments.diagnose.pressure.shared_core import SharedCore
 
 FIRST_LOOKS = 8
 """Before the first pass, to see whether there are two distances."""
@@ -45,6 +47,11 @@ MOST_FAILURES = 10
 """In succession, after which the distance is left as it is,"""
 AGAIN_AFTER_S = 30.0
 """for so long."""
+LEAST_TESTS = 3
+"""Of distances as threads of one core, before these are known by the distance;"""
+LEAST_CORE_RATIO = 1.2
+"""and the median of other near ones is at least this factor greater."""
+MORE_THAN_ANY_NS = 1e12
 KEPT = 20
 """Distances of a pass that are recorded at most."""
 
@@ -54,32 +61,66 @@ class CoreDistance:
 
     def __init__(
         self,
-        cpus: Sequence[int],
-        pingpong_ns: Callable[[], float | None] | None = None,
-        wake: Callable[[], None] | None = None,
+        pingpong_ns: Callable[[], float | None],
+        shares_core: Callable[[], bool],
+        wake: Callable[[], None],
     ) -> None:
         """Nothing is measured yet.
 
         Args:
-            cpus: The program's, and a generator's.
-            pingpong_ns: Measures the distance; None: a ping-pong between the two does.
-            wake: Has both wake each other; None: threads on them do.
+            pingpong_ns: Measures the distance; None: a CPU was not to be had.
+            shares_core: Tests whether they are threads of one core.
+            wake: Has both wake each other.
         """
-        self._pingpong_ns = pingpong_ns or _core.Team(list(cpus)).pingpong_ns
-        self._wake = wake or (lambda: _wake_each_other(cpus))
+        self._pingpong_ns = pingpong_ns
+        self._shares_core = shares_core
+        self._wake = wake
         self._seen_ns: deque[float] = deque(maxlen=MOST_SEEN)
+        self._of_one_core_ns: deque[float] = deque(maxlen=MOST_SEEN)
+        self._of_two_cores_ns: deque[float] = deque(maxlen=MOST_SEEN)
         self._of_pass_ns: list[float] = []
         self._border_ns: float | None = None
         self._look_due_s = 0.0
         self._failures = 0
         self._left_alone_until_s = 0.0
 
+    @classmethod
+    def between(cls, cpus: Sequence[int], stack: ExitStack) -> CoreDistance:
+        """Of two CPUs of this machine.
+
+        Args:
+            cpus: The program's, and a generator's.
+            stack: Frees what they read when it is closed.
+        """
+        return cls(
+            _core.Team(list(cpus)).pingpong_ns,
+            SharedCore(cpus, stack).is_so_now,
+            lambda: _wake_each_other(cpus),
+        )
+
+    @property
+    def one_core_below_ns(self) -> float | None:
+        """Below which they are threads of one core; None: they were not, or it is not known.
+
+        Where they always are, it is more than any distance.
+        """
+        if len(self._of_one_core_ns) < LEAST_TESTS:
+            return None
+        near_ns = [ns for ns in self._of_two_cores_ns if not self._is_beyond(ns)]
+        if len(near_ns) < LEAST_TESTS:
+            return self._border_ns or MORE_THAN_ANY_NS
+        one, two = median(self._of_one_core_ns), median(near_ns)
+        return math.sqrt(one * two) if two >= LEAST_CORE_RATIO * one else None
+
     def begin(self) -> None:
-        """A pass begins: from a short distance, where the CPUs are sometimes near."""
+        """A pass begins: near each other, on two cores, where the CPUs sometimes are.
+
+        It takes up to 0.3 s where they are not.
+        """
         if not self._seen_ns:
             self._look_around()
         self._of_pass_ns = []
-        self._shorten(MOST_TRIES)
+        self._bring_near(MOST_TRIES, tests_core=True)
         self._of_pass_ns = self._of_pass_ns[-1:]
 
     def keep(self) -> None:
@@ -87,8 +128,9 @@ class CoreDistance:
 
         Where the CPUs are moved, it looks whether they still are near, and brings them back.
         """
-        if self._border_ns is not None and time.monotonic() >= self._look_due_s:
-            self._shorten(MOST_TRIES_WITHIN)
+        is_moving = self._border_ns is not None or self.one_core_below_ns is not None
+        if is_moving and time.monotonic() >= self._look_due_s:
+            self._bring_near(MOST_TRIES_WITHIN, tests_core=False)
 
     def end(self) -> list[float]:
         """The pass ends: distances in ns that were seen, evenly spread from least to greatest.
@@ -106,21 +148,33 @@ class CoreDistance:
                 return
             self._wake()
 
-    def _shorten(self, most_tries: int) -> None:
-        if not self._is_far() or time.monotonic() < self._left_alone_until_s:
+    def _bring_near(self, most_tries: int, *, tests_core: bool) -> None:
+        if not self._is_off(tests_core) or time.monotonic() < self._left_alone_until_s:
             return
         for _ in range(most_tries):
             self._wake()
-            if not self._is_far():
+            if not self._is_off(tests_core):
                 self._failures = 0
                 return
         self._failures += 1
         if self._failures >= MOST_FAILURES:
             self._left_alone_until_s = time.monotonic() + AGAIN_AFTER_S
 
-    def _is_far(self) -> bool:
+    def _is_off(self, tests_core: bool) -> bool:
+        """Whether they are far from each other, or on one core."""
         now_ns = self._look()
-        return now_ns is not None and self._border_ns is not None and now_ns >= self._border_ns
+        if now_ns is None:
+            return False
+        if tests_core:
+            is_one_core = self._shares_core()
+            (self._of_one_core_ns if is_one_core else self._of_two_cores_ns).append(now_ns)
+            if is_one_core:
+                return True
+        below_ns = self.one_core_below_ns
+        return self._is_beyond(now_ns) or (below_ns is not None and now_ns < below_ns)
+
+    def _is_beyond(self, ns: float) -> bool:
+        return self._border_ns is not None and ns >= self._border_ns
 
     def _look(self) -> float | None:
         found = self._pingpong_ns()

@@ -46,8 +46,7 @@ class Machinery:
         kinds = {one.name: one.pressure for one in treatments if one.pressure is not None}
         self.generators = Generators(cpus, kinds, stack)
         # A ping-pong with a CPU that a process keeps busy waits for the scheduler at each turn.
-        pingpong = _not_taken if is_shared else None
-        self._distance = CoreDistance([cpu, cpus[0]], pingpong_ns=pingpong)
+        self._distance = None if is_shared else CoreDistance.between([cpu, cpus[0]], stack)
 
     def facts(self, treatment: Treatment) -> dict[str, Scalar]:
         """What was found for a treatment before the first round.
@@ -70,21 +69,25 @@ class Machinery:
             run: Runs the program.
         """
         points = {reference: point_name(reference, name) for reference in self.references.names}
-        self._distance.begin()
-        with (
-            self._limit.limiting(name),
-            self.generators.at_work(name, between=self._distance.keep),
-        ):
+        distance = self._distance
+        if distance is not None:
+            distance.begin()
+        between = distance.keep if distance is not None else _nothing
+        with self._limit.limiting(name), self.generators.at_work(name, between=between):
             before = self.references.take(points, round_)
             program = run()
             after = self.references.take(points, round_)
-        pingpongs_ns = self._distance.end()
+        samples = [program, *map(joined, before, after)]
+        if distance is None:
+            return samples
+        pingpongs_ns = distance.end()
         pingpong_ns = median(pingpongs_ns) if pingpongs_ns else None
-        samples = [
-            msgspec.structs.replace(program, pingpongs_ns=pingpongs_ns),
-            *map(joined, before, after),
+        seen = msgspec.structs.replace(
+            program, pingpongs_ns=pingpongs_ns, one_core_below_ns=distance.one_core_below_ns
+        )
+        return [
+            msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in (seen, *samples[1:])
         ]
-        return [msgspec.structs.replace(one, pingpong_ns=pingpong_ns) for one in samples]
 
 
 def memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
@@ -95,5 +98,5 @@ def memory_bytes(treatments: Sequence[Treatment], where: Places) -> int:
     return 2 * sum(each) * len(where.pressure) + sizes(where.llc_bytes).total
 
 
-def _not_taken() -> None:
+def _nothing() -> None:
     return None
