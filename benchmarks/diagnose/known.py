@@ -4,7 +4,8 @@
     python -m benchmarks.diagnose.known --repeat 10 --output known.jsonl --within 20m
 
 Each program of `known_programs.c` is compiled with cc and diagnosed, in random order: all of them
-once before any a second time. A mixture measures its own share of waiting, without pressure, which
+once before any a second time. The verdict is that on the region of its work, without its set-up. A
+mixture measures its own share of waiting, without pressure, which
 is set beside the interval. With --output results are appended to a file, and those that it holds
 already, made alike, count: so ten of each can be gathered in several quiet stretches. The records
 are kept beside it, in FILE.runs, for `memgauge report` of a wrong one.
@@ -167,7 +168,9 @@ def _diagnosed(names: Sequence[str], options: Options) -> Iterator[KnownResult]:
     )
     with tempfile.TemporaryDirectory() as place:
         program = f"{place}/known"
-        subprocess.run([compiler, "-O2", "-march=native", "-o", program, SOURCE], check=True)
+        flags = [*region_flags("--cflags"), "-O2", "-march=native"]
+        words = [compiler, *flags, "-o", program, SOURCE, *region_flags("--libs")]
+        subprocess.run(words, check=True)
         bursts = [program, "triad", "1000000", str(96 * MIB)]
         runs = Path(f"{options.output}.runs") if options.output else Path(place) / "runs"
         with neighbour(bursts) if options.neighbour else nullcontext():
@@ -180,6 +183,16 @@ def _diagnosed(names: Sequence[str], options: Options) -> Iterator[KnownResult]:
                     yield found
 
 
+def region_flags(kind: str) -> list[str]:
+    """To build a program that marks regions.
+
+    Args:
+        kind: --cflags or --libs.
+    """
+    words = [sys.executable, "-m", "memgauge", "region", kind]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+
+
 def _diagnosis(name: str, program: str, runs: Path, options: Options) -> KnownResult | None:
     (kind, work, *rest), right = KNOWN[name]
     scaled = max(1, round(int(str(work)) * options.work))
@@ -188,7 +201,6 @@ def _diagnosis(name: str, program: str, runs: Path, options: Options) -> KnownRe
         run = memgauge.diagnose(
             command,
             only=options.only,
-            metric="time ([0-9.]+)",
             budget=options.budget,
             simulate_up_to="120s",
             output=str(_free(runs, name)),

@@ -3,7 +3,8 @@
  *     known_programs NAME WORK [BYTES [SHARE]]
  *
  * WORK scales the time, BYTES is the memory used, SHARE the part of the steps that chase pointers
- * in a mixture. Set-up is not in the time printed, which is of the work alone. Memory is advised to
+ * in a mixture. Set-up is not in the time printed, which is of the work alone, nor in the region
+ * "work" that is marked for a diagnosis. Memory is advised to
  * be on huge pages; NAME-4k advises against them, and NAME-plain not at all. */
 
 #define _GNU_SOURCE
@@ -13,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+
+#include "memgauge/region.h"
 
 enum { LINE_BYTES = 64, PAGE_BYTES = 4096 };
 
@@ -29,6 +32,11 @@ static double now_s(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double begun_s(void) {
+    memgauge_region_begin("work");
+    return now_s();
 }
 
 static void* memory(size_t bytes, int advice) {
@@ -159,17 +167,17 @@ int main(int count, char** words) {
     double begin;
     uint64_t result = 0;
     if (!strcmp(name, "arithmetic")) {
-        begin = now_s();
+        begin = begun_s();
         result = multiply(1, work);
     } else if (is_called(name, "translate")) {
         void** at = page_ring(bytes, advice_of(name));
         at = chase(at, bytes / PAGE_BYTES);
-        begin = now_s();
+        begin = begun_s();
         result = (uint64_t)(chase(at, work) != NULL);
     } else if (is_called(name, "chase")) {
         void** at = ring(bytes, advice_of(name));
         at = chase(at, bytes / LINE_BYTES / 32);
-        begin = now_s();
+        begin = begun_s();
         result = (uint64_t)(chase(at, work) != NULL);
     } else if (!strcmp(name, "mixture")) {
         /* SHARE of the work's time waits for memory: WORK units of about 100 ns each, of which the
@@ -178,34 +186,33 @@ int main(int count, char** words) {
         at = chase(at, bytes / LINE_BYTES / 32);
         const size_t times = share < 1 ? (size_t)(100 * (1 - share) / share) : 0;
         double waited_s = 0;
-        begin = now_s();
+        begin = begun_s();
         for (size_t done = 0; done < work; done += 1000) {
             const double before_s = now_s();
             at = chase(at, 1000);
             waited_s += now_s() - before_s;
             result ^= multiply(done, times * 1000);
         }
-        const double took_s = now_s() - begin;
-        printf("share %.4f\n", waited_s / took_s);
+        printf("share %.4f\n", waited_s / (now_s() - begin));
         result ^= (uint64_t)(at != NULL);
     } else if (is_called(name, "triad")) {
         const size_t elements = bytes / 3 / sizeof(double);
         double* arrays = memory(bytes, advice_of(name));
         for (size_t i = 0; i < 3 * elements; ++i) arrays[i] = 1.0;
-        begin = now_s();
+        begin = begun_s();
         result = (uint64_t)triad(arrays, arrays + elements, arrays + 2 * elements, elements, work);
     } else if (is_called(name, "gather")) {
         const uint64_t words64 = bytes / sizeof(uint64_t);
         uint64_t* data = memory(bytes, advice_of(name));
         for (uint64_t i = 0; i < words64; ++i) data[i] = i;
-        begin = now_s();
+        begin = begun_s();
         for (size_t i = 0; i < work; ++i) result += data[random_next() % words64];
     } else if (!strcmp(name, "product") || !strcmp(name, "product-blocked")) {
         size_t n = 1;
         while (3 * (n + 1) * (n + 1) * sizeof(double) <= bytes) ++n;
         double* arrays = memory(3 * n * n * sizeof(double), MADV_HUGEPAGE);
         for (size_t i = 0; i < 3 * n * n; ++i) arrays[i] = 1.0;
-        begin = now_s();
+        begin = begun_s();
         for (size_t pass = 0; pass < work; ++pass)
             (strcmp(name, "product") ? product_blocked : product_plain)(arrays, arrays + n * n,
                                                                         arrays + 2 * n * n, n);
@@ -215,7 +222,7 @@ int main(int count, char** words) {
         const size_t elements = bytes / 3 / sizeof(double);
         double* arrays = memory(bytes, MADV_HUGEPAGE);
         for (size_t i = 0; i < 3 * elements; ++i) arrays[i] = 1.0;
-        begin = now_s();
+        begin = begun_s();
         result = (uint64_t)(chase(at, work * 1000000) != NULL);
         result +=
             (uint64_t)triad(arrays, arrays + elements, arrays + 2 * elements, elements, work * 4);
@@ -224,6 +231,8 @@ int main(int count, char** words) {
         fprintf(stderr, "no such program: %s\n", name);
         return 2;
     }
-    printf("time %.6f s, result %llu\n", now_s() - begin, (unsigned long long)result);
+    const double took_s = now_s() - begin;
+    memgauge_region_end("work");
+    printf("time %.6f s, result %llu\n", took_s, (unsigned long long)result);
     return 0;
 }

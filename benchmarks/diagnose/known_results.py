@@ -18,6 +18,9 @@ from memgauge.analysis.document_figure import Figure
 from memgauge.analysis.figures.run import figures_of
 from memgauge.model.run import Run
 
+WORK = "work"
+"""Region of a known program, without its set-up."""
+
 
 class Conditions(msgspec.Struct, frozen=True, kw_only=True):
     """How a diagnosis was made: only those made alike are summed up together."""
@@ -70,17 +73,20 @@ def result_of(
     found = diagnosis_figures(figures_of(run))
     if found is None or run.end is None:
         return None
-    since = found.verdict_since_round
+    work = next((one for one in found.regions if one.name == WORK), None)
+    if work is None:
+        return None
+    since = found.verdict_since_round if found.verdict == work.verdict else None
     translation = found.translation
     is_untold = translation is not None and translation.verdict == "cannot tell"
     return KnownResult(
         program=program,
         conditions=conditions,
-        verdict=found.verdict,
-        why=found.why,
-        share=found.latency_share,
+        verdict=work.verdict,
+        why=work.why,
+        share=work.latency_share,
         true_share=true_share,
-        run_s=found.time.value if found.time else None,
+        run_s=work.time_s.value if work.time_s else None,
         rounds=found.pressure_rounds,
         since_round=since,
         until_then_s=None if since is None else rounds_s(run, since),

@@ -2,8 +2,9 @@
 
     python -m benchmarks.diagnose.simulated --replications 2000
 
-Each simulated run is analysed twice: with a fixed number of rounds, and ended early, as soon as its
-treatments are decided. Last come variants of known gain.
+Each simulated run is analysed three times: with a fixed number of rounds, ended early, as soon as
+its treatments are decided, and with the traffic of the program beside all rounds. Last come
+variants of known gain.
 
 A program waits for memory for a share of its time, streams for another, and lives in the shared
 cache for a third; pressure stretches each of these by a factor of its own, which differs from pass
@@ -54,10 +55,17 @@ NEAR = {
     "read": (1.11, 1.5, 6.0),
     "cache": (1.03, 1.03, 3.0),
 }
+CROWDED = {
+    "write": (1.5, 2.6, 1.9),
+    "read": (1.11, 1.5, 1.3),
+    "cache": (1.03, 1.03, 1.05),
+}
+"""Others have taken the shared cache: what would live in it is slower anyway."""
 MACHINES = (
     Machine(name="near", stretch=NEAR),
     Machine(name="near, noisy", stretch=NEAR, noise=0.06, pace=0.05, stragglers=0.1),
     Machine(name="cores that move", stretch=NEAR, moves=0.3),
+    Machine(name="crowded cache", stretch=CROWDED),
     Machine(
         name="far", stretch={"write": (1.04, 1.05, 1.1), "read": (1, 1, 1), "cache": (1, 1, 1)}
     ),
@@ -223,6 +231,25 @@ def judged(made: Mapping[str, Sequence[Pass]]) -> Judgement:
     return judge(treated_under(PRESSURES, made, 0.95))
 
 
+def judged_with_traffic(
+    made: Mapping[str, Sequence[Pass]], truth: Truth, draw: random.Random
+) -> Judgement:
+    """The same where the program's traffic was simulated, which errs by some percent.
+
+    What streams has several lines on their way at once, so that to wait for each would take longer.
+    """
+    error = draw.lognormvariate(0, TRAFFIC_ERROR)
+    waits = (truth.latency + OVERLAP * truth.bandwidth) * error
+    treated = treated_under(PRESSURES, made, 0.95)
+    return judge(treated, (LITTLE * truth.latency + truth.bandwidth) * error, waits=(waits, waits))
+
+
+OVERLAP = 10
+TRAFFIC_ERROR = 0.2
+LITTLE = 0.03
+"""Share of the bandwidth, of what waits all of its time."""
+
+
 class Tally:
     """What became of the diagnoses of one program."""
 
@@ -262,22 +289,24 @@ def main() -> None:
     options = parser(__doc__, replications=400).parse_args(namespace=Options())
     draw = random.Random(options.seed)
     of = ["share covered", "rounds", "right", "cannot tell", "wrong"]
-    head(["machine", "program", *of, *(f"{one}, early" for one in of)])
+    ways = ("", ", early", ", with traffic")
+    head(["machine", "program", *(f"{one}{way}" for way in ways for one in of)])
     totals: Counter[str] = Counter()
     for machine in MACHINES:
         for truth in PROGRAMS:
-            fixed, early = Tally(), Tally()
+            fixed, early, traffic = Tally(), Tally(), Tally()
             for _ in range(options.replications):
                 made = passes(machine, truth, options.rounds, draw)
                 fixed.add(judged(made), truth, options.rounds)
+                traffic.add(judged_with_traffic(made, truth, draw), truth, options.rounds)
                 rounds = decided_rounds(PRESSURES, made, options.rounds)
                 early.add(judged(first_rounds(made, rounds)), truth, rounds)
-            row([machine.name, truth.name, *fixed.cells(), *early.cells()])
-            for name, tally in (("fixed", fixed), ("early", early)):
+            row([machine.name, truth.name, *fixed.cells(), *early.cells(), *traffic.cells()])
+            for name, tally in (("fixed", fixed), ("early", early), ("with traffic", traffic)):
                 totals[f"given {name}"] += tally.given
                 totals[f"covered {name}"] += tally.covered
                 totals[f"wrong {name}"] += tally.diagnoses - tally.right - tally.untold
-    for name in ("fixed", "early"):
+    for name in ("fixed", "early", "with traffic"):
         covered = totals[f"covered {name}"] / max(1, totals[f"given {name}"])
         print(f"\n{name}: {covered:.1%} of all shares covered, {totals[f'wrong {name}']} wrong")
     print()

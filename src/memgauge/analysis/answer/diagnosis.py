@@ -54,7 +54,7 @@ def diagnosis_answer(
     every = [*verdicts, *(verdict for section in sections for verdict in section.verdicts)]
     return Answer(
         quality=quality_of(figures),
-        sentences=[_sentence(found)] if found.pressures else [],
+        sentences=[_sentence(found)] if found.has_pressure else [],
         lines=[
             *_pressure(found, judgement),
             *_regions(region_diagnoses(figures)),

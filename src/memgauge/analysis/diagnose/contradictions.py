@@ -21,6 +21,7 @@ from memgauge.analysis.diagnose.judgement import (
     NOTHING,
     OF_MEMORY,
     Judgement,
+    is_unexplained,
     judgement_of,
     times,
 )
@@ -123,6 +124,14 @@ def _of_traffic(
         yield Contradiction(kinds=kinds, text=f"pressure does not slow it down, {moves}")
     if judgement.kind == "cache" and share >= MUCH:
         yield Contradiction(kinds=kinds, text=f"its data seem to live in the shared cache, {moves}")
+    write, waits = _treated(found, judgement, WRITE), found.waits
+    if write is not None and waits is not None and is_unexplained(write, waits):
+        yield Contradiction(
+            kinds=kinds,
+            text=f"pressure slows it down, but what it reads from memory keeps it waiting for "
+            f"{waits[1]:.0%} of its time at most",
+            in_verdict=judgement.kind == "cannot tell",
+        )
     if judgement.kind != "memory" or over is None:
         return
     if over.low > BEYOND and share < MUCH_TRAFFIC:

@@ -153,9 +153,9 @@ def _is_settled(judgement: Judgement, write: Treated) -> bool:
         return True
     if judgement.kind == "bandwidth":
         return _is_narrow(judgement.bandwidth_share, NARROW_SHARE)
-    if judgement.kind == "cannot tell":
+    if judgement.kind == "cannot tell" and not judgement.needs_traffic:
         return False
-    # It waits for memory; simulated traffic, which comes last, decides between the rest.
+    # It waits for memory, or for the cache; simulated traffic, which comes last, decides the rest.
     bandwidth = write.shares.get(BANDWIDTH)
     is_like_bandwidth_or_not = bandwidth is not None and not (
         bandwidth.low < LIKE_BANDWIDTH <= bandwidth.high

@@ -34,6 +34,7 @@ from memgauge.model.points.diagnose import (
     AS_IT_IS,
     AS_IT_IS_AGAIN,
     COMPUTE,
+    LATENCY,
     PROGRAM,
     REFERENCES,
     WRITE,
@@ -113,6 +114,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """None: the program is a command that was started."""
     reference_values: dict[str, tuple[float, float]]
     """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""
+    has_pressure: bool
+    """Whether pressure was planned, whatever came of it."""
     traffic: Traffic | None
     """Counted; else simulated; None: neither."""
     simulated: Traffic | None
@@ -129,6 +132,19 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Ring of the cached reference; None: there was none."""
     page_facts: PageFacts | None = None
     """What translation is judged by; None: not looked for."""
+
+    @property
+    def waits(self) -> tuple[float, float] | None:
+        """Least and most of its time that it would wait for what it reads, as `judge` takes them.
+
+        None: its traffic is not known, or is that of more than what is timed.
+        """
+        values = self.reference_values.get(LATENCY)
+        if self.traffic is None or values is None or self.metric or self.region or self.process:
+            return None
+        most = self.traffic.waits_share(values[0])
+        # Counted bytes are those of the whole machine.
+        return (self.simulated.waits_share(values[0]) if self.simulated else 0.0), most
 
     @property
     def pressures(self) -> list[Treated]:
@@ -202,7 +218,8 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         program_time=paired(times) or (_lone(times) if times else None),
         is_rate=is_rate,
         process=process_of(points, parameters),
-        reference_values=_reference_values(figures.run, points),
+        reference_values=reference_values(figures.run, points),
+        has_pressure=any(one.kind == "pressure" for one in requested.values()),
         traffic=traffic,
         simulated=simulated,
         on_curve=on_curve(traffic, figures.run.curves),
@@ -394,8 +411,13 @@ def _of_regime(
     )
 
 
-def _reference_values(run: Run, points: Iterable[Point]) -> dict[str, tuple[float, float]]:
-    """Of latency and cached in ns a load, of bandwidth in GB/s: beside arithmetic, under writes."""
+def reference_values(run: Run, points: Iterable[Point]) -> dict[str, tuple[float, float]]:
+    """Of latency and cached in ns a load, of bandwidth in GB/s: beside arithmetic, under writes.
+
+    Args:
+        run: The run.
+        points: Of its diagnosis.
+    """
     found: dict[str, dict[str, float]] = {}
     for point in points:
         requested = DiagnoseRequested.of(point.requested)

@@ -56,6 +56,8 @@ MUCH_TRAFFIC = 0.25
 """Share of the bandwidth at hand, from which on traffic may limit a program."""
 LIKE_BANDWIDTH = 0.70
 """Least share, by the bandwidth reference, of what is bound by bandwidth."""
+EXPLAINED = 0.5
+"""Of the share for which it waits by pressure, at the lower end, that its traffic must explain."""
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,14 +71,32 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     resolvable_share: float | None = None
     """The least share by the latency reference that these rounds could tell from none."""
     regime: str = ""
+    needs_traffic: bool = False
+    """Whether its traffic would decide, and more rounds would not."""
 
 
 def judgement_of(diagnosis: Diagnosis) -> Judgement:
     """The verdict on a whole diagnosis: interference and traffic together."""
+    if not diagnosis.pressures and diagnosis.has_pressure:
+        return Judgement(
+            kind="cannot tell",
+            why="No run under pressure could be paired with one beside arithmetic; "
+            f"{LEAST_ROUNDS} rounds are needed.",
+        )
+    return judge_with(diagnosis.treated, diagnosis)
+
+
+def judge_with(treated: Sequence[Treated], diagnosis: Diagnosis) -> Judgement:
+    """The verdict on what treatments did, with the traffic of a whole diagnosis.
+
+    Args:
+        treated: What each treatment did, in each regime.
+        diagnosis: Has the traffic.
+    """
     traffic = diagnosis.traffic
     if traffic is None:
-        return judge(diagnosis.treated)
-    return judge(diagnosis.treated, traffic.peak_share, traffic.basis)
+        return judge(treated)
+    return judge(treated, traffic.peak_share, traffic.basis, waits=diagnosis.waits)
 
 
 def judge(
@@ -85,6 +105,7 @@ def judge(
     traffic_basis: Basis = "simulated",
     *,
     is_most: bool = False,
+    waits: tuple[float, float] | None = None,
 ) -> Judgement:
     """By the regime with most rounds in which anything can be told.
 
@@ -93,6 +114,9 @@ def judge(
         traffic_share: Traffic over the bandwidth at hand; None: not known.
         traffic_basis: Whether that traffic was counted or simulated.
         is_most: Whether it is an upper bound: where that is little, so is the traffic.
+        waits: Least and most of its time that it would wait for the lines that it reads from
+            memory, if it waited for each: a share, above 1 where it waits for several at once.
+            None: not known.
     """
     writes = [one for one in treated if one.name == WRITE]
     if not writes:
@@ -105,7 +129,7 @@ def judge(
             kind="cannot tell",
             why=f"Only {most} could be paired{where}; {LEAST_ROUNDS} are needed.",
         )
-    traffic = _TrafficShare(share=traffic_share, basis=traffic_basis, is_most=is_most)
+    traffic = _TrafficShare(share=traffic_share, basis=traffic_basis, is_most=is_most, waits=waits)
     judged = [_in_regime(one.regime, treated, traffic) for one in enough]
     return next((one for one in judged if one.kind != "cannot tell"), judged[0])
 
@@ -114,6 +138,7 @@ class _TrafficShare(msgspec.Struct, frozen=True, kw_only=True):
     share: float | None
     basis: Basis
     is_most: bool
+    waits: tuple[float, float] | None
 
     @property
     def words(self) -> str:
@@ -229,25 +254,50 @@ class _Evidence:
             "anything that waits for memory does there: its data live in that cache.",
         )
 
-    def _is_not_of_cache(self) -> bool:
-        """Whether pressure on the cache did no more to it than to what waits for memory."""
-        if self._cache is None:
-            return True
-        if CACHED not in self._cache.references:
-            return True  # no shared cache is known
+    def _not_of_memory(self, program: Estimate) -> Judgement | None:
+        """Why it is not said to wait for memory, which could also be the cache; None: it is.
+
+        Pressure on memory slows down what lives in the shared cache too. Its traffic tells; else
+        pressure on the cache, where it shows that it would have slowed such a program down.
+        """
+        takes = f"It takes {times(program)} under writes, but"
+        share, waits = self._write.shares.get(LATENCY), self._traffic.waits
+        if share is not None and waits is not None:
+            if is_unexplained(self._write, waits):
+                return Judgement(
+                    kind="cannot tell",
+                    why=f"{takes}, {self._traffic.basis}, what it reads from memory keeps it "
+                    f"waiting for {waits[1]:.0%} of its time at most: the two contradict each "
+                    "other, and its data may lie in a cache that is slower under pressure too.",
+                )
+            if waits[0] >= EXPLAINED * share.low:
+                return None
+        if self._cache is None or CACHED not in self._cache.references:
+            return None  # no shared cache is known
+        dose = self._cache.references[CACHED]
+        if dose is None or dose.low < LEAST_CACHE_DOSE:
+            return Judgement(
+                kind="cannot tell",
+                why=f"{takes} whether it waits for memory or for the shared cache cannot be told: "
+                "pressure on that cache has too little effect here to tell.",
+                needs_traffic=waits is None,
+            )
         over = [self._cache.over.get(name) for name in (LATENCY, BANDWIDTH)]
-        return any(one is not None and one.high < NO_CACHE_EXCESS for one in over)
+        if any(one is not None and one.high < NO_CACHE_EXCESS for one in over):
+            return None
+        return Judgement(
+            kind="cannot tell",
+            why=f"{takes} whether it waits for memory or loses the shared cache lies within the "
+            "noise.",
+        )
 
     def _of_memory(self) -> Judgement | None:
         program = self._write.program
         if program is None or program.low < SOMETHING:
             return None
-        if not self._is_not_of_cache():
-            return Judgement(
-                kind="cannot tell",
-                why=f"It takes {times(program)} under writes, but whether it waits for memory or "
-                "loses the shared cache lies within the noise.",
-            )
+        not_of_memory = self._not_of_memory(program)
+        if not_of_memory is not None:
+            return not_of_memory
         bandwidth = self._write.shares.get(BANDWIDTH)
         over_latency = self._write.over.get(LATENCY)
         is_beyond = over_latency is not None and over_latency.low > BEYOND
@@ -271,6 +321,19 @@ class _Evidence:
                 "by it.",
             )
         return Judgement(kind="memory", why=f"It takes {times(program)} under writes{moved}.")
+
+
+def is_unexplained(write: Treated, waits: tuple[float, float]) -> bool:
+    """Whether it slows down under writes as its traffic does not explain.
+
+    Args:
+        write: What writes do to it.
+        waits: As of `judge`.
+    """
+    program, share = write.program, write.shares.get(LATENCY)
+    if program is None or share is None:
+        return False
+    return program.low >= SOMETHING and waits[1] < EXPLAINED * share.low
 
 
 def times(estimate: Estimate | None) -> str:

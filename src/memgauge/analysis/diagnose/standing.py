@@ -18,7 +18,7 @@ from memgauge.analysis.diagnose.figures import (
     diagnosis_of,
     passes_of,
 )
-from memgauge.analysis.diagnose.judgement import Kind, judge, judgement_of
+from memgauge.analysis.diagnose.judgement import Kind, judge_with, judgement_of
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.intervals import CONFIDENCE
@@ -82,10 +82,7 @@ def _is_same(
 ) -> bool:
     """Whether the rounds up to the last one give that verdict."""
     taken = {name: [one for one in of if one.round <= last] for name, of in passes.items()}
-    treated, traffic = treated_under(requested, taken, CONFIDENCE), found.traffic
-    if traffic is None:
-        return judge(treated).kind == kind
-    return judge(treated, traffic.peak_share, traffic.basis).kind == kind
+    return judge_with(treated_under(requested, taken, CONFIDENCE), found).kind == kind
 
 
 def standing_verdicts(one: Standing | None) -> list[Verdict]:

@@ -25,6 +25,8 @@ from memgauge.model.run import Run
 from memgauge.model.simulated_program import TrafficPlace
 
 Basis = Literal["counted", "simulated"]
+LINE_BYTES = 64
+"""Of the caches of most machines; those of larger lines fetch fewer of them."""
 
 
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,12 +65,32 @@ class Traffic(msgspec.Struct, frozen=True, kw_only=True):
         """Of what the bandwidth reference moved on the program's first CPU."""
         return self.gb_per_s / self.peak_gb_per_s if self.peak_gb_per_s else None
 
+    def waits_share(self, latency_ns: float) -> float:
+        """Of a run, that it would wait for the lines that it reads, if it waited for each.
+
+        Args:
+            latency_ns: Of a load from memory.
+        """
+        read_bytes = self.total_bytes if self.read_bytes is None else self.read_bytes
+        return waits_share(read_bytes, latency_ns, self.run_s)
+
     @property
     def read_share(self) -> float | None:
         """Of reads in the bytes; None: not told apart, or nothing was moved."""
         if self.read_bytes is None or self.write_bytes is None or not self.total_bytes:
             return None
         return self.read_bytes / (self.read_bytes + self.write_bytes)
+
+
+def waits_share(read_bytes: float, latency_ns: float, seconds: float) -> float:
+    """Of a time, that waiting for each line of what is read would take; above 1: they overlap.
+
+    Args:
+        read_bytes: From memory, in that time.
+        latency_ns: Of a load from memory.
+        seconds: That time.
+    """
+    return read_bytes / LINE_BYTES * latency_ns * 1e-9 / seconds
 
 
 def usual_program(run: Run, points: Sequence[Point]) -> Point | None:

@@ -32,7 +32,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
     """What limits it, by how much, what would help, and what was not known."""
     process = diagnosis.process
     judgement, verdict = judgement_of(diagnosis), verdict_of(diagnosis)
-    if diagnosis.pressures:
+    if diagnosis.has_pressure:
         level: Level = "warning" if verdict.kind == "cannot tell" else "note"
         yield Verdict(level=level, text=verdict_words(verdict), remedy=_remedy(judgement))
         yield from _shares(judgement)
@@ -78,6 +78,11 @@ def verdict_words(judgement: Judgement) -> str:
 def _remedy(judgement: Judgement) -> str | None:
     if judgement.kind != "cannot tell":
         return None
+    if judgement.needs_traffic:
+        return (
+            "let its traffic be simulated (--only interference,traffic; it needs valgrind), of the "
+            "whole run or of a region that the program marks, instead of --metric"
+        )
     return (
         "give more rounds (--budget, --rounds) on a quiet machine, and the generators CPUs of the "
         "same last-level cache (--pressure-cpus)"

@@ -6,10 +6,8 @@ from statistics import median
 
 import msgspec
 
+from memgauge.analysis.diagnose.traffic import waits_share
 from memgauge.analysis.figures.run import Figures, once
-
-LINE_BYTES = 64
-"""Of the caches of most machines; those of larger lines fetch fewer of them."""
 
 
 class WorkingSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +35,7 @@ class WorkingSet(msgspec.Struct, frozen=True, kw_only=True):
         Args:
             latency_ns: Of a load from memory.
         """
-        return self.most_bytes / LINE_BYTES * latency_ns / (self.interval_s * 1e9)
+        return waits_share(self.most_bytes, latency_ns, self.interval_s)
 
 
 @once

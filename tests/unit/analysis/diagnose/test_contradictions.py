@@ -104,7 +104,7 @@ def test_counted_and_simulated_traffic() -> None:
     assert kinds(same) == []
     little = {"compute": reading(10, 10)}
     quiet = with_uses(diagnosed(latency=0.5), little, counters(*BOTH), *simulated(10, 0))
-    assert kinds(quiet) == []
+    assert kinds(quiet) == [("interference", "counted traffic")]
 
 
 @pytest.mark.parametrize(("knee", "is_contradiction"), [(1.5, True), (9.0, False)])

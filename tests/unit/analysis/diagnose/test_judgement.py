@@ -6,9 +6,17 @@ import msgspec
 import pytest
 from tests.unit.analysis.diagnose.programs import NEAR, diagnosed
 
-from memgauge.analysis.diagnose.figures import MOVED, Diagnosis, diagnosis_of, passes_of
-from memgauge.analysis.diagnose.judgement import Judgement, judge
-from memgauge.analysis.figures.run import Figures
+from memgauge.analysis.diagnose.by_region.judged import pressures_of, treated_under
+from memgauge.analysis.diagnose.figures import (
+    MOVED,
+    ONE_CORE,
+    Diagnosis,
+    diagnosis_of,
+    passes_of,
+)
+from memgauge.analysis.diagnose.judgement import Judgement, judge, judgement_of
+from memgauge.analysis.diagnose.verdicts import verdicts
+from memgauge.analysis.figures.run import Figures, figures_of
 
 
 def found(figures: Figures) -> Diagnosis:
@@ -107,6 +115,71 @@ def test_a_pass_is_of_the_distance_that_nearly_all_looks_found(far: int, regime:
         },
     )
     assert [of[3].regime for of in passes.values()] == [regime] * len(passes)
+
+
+CROWDED = {**NEAR, "cache": (1.03, 1.03, 1.05)}
+"""Others have taken the shared cache: pressure on it takes nothing away."""
+
+
+def test_where_the_cache_cannot_be_pressed_it_cannot_be_told_from_memory() -> None:
+    for shares in ({"latency": 0.5}, {"cached": 0.5}, {"bandwidth": 1.0}):
+        judgement = judged(diagnosed(**shares, stretch=CROWDED))
+        assert judgement.kind == "cannot tell"
+        assert "whether it waits for memory or for the shared cache cannot be told" in judgement.why
+        assert judgement.needs_traffic
+    said = " ".join(one.remedy or "" for one in verdicts(found(diagnosed(0.5, stretch=CROWDED))))
+    assert "--only interference,traffic" in said
+
+
+@pytest.mark.parametrize(
+    ("waits", "kind"),
+    [((0.3, 0.3), "latency"), ((4.0, 5.0), "latency"), ((0.2, 0.2), "cannot tell")],
+)
+def test_traffic_tells_memory_from_the_cache(waits: tuple[float, float], kind: str) -> None:
+    for stretch in (CROWDED, NEAR):
+        treated = found(diagnosed(latency=0.5, stretch=stretch)).treated
+        judgement = judge(treated, 0.05, waits=waits)
+        assert judgement.kind == kind
+        assert ("the two contradict each other" in judgement.why) == (kind == "cannot tell")
+
+
+def test_bounds_of_traffic_that_leave_it_open_leave_it_to_pressure_on_the_cache() -> None:
+    for stretch, kind in ((CROWDED, "cannot tell"), (NEAR, "latency")):
+        treated = found(diagnosed(latency=0.5, stretch=stretch)).treated
+        assert judge(treated, 0.05, is_most=True, waits=(0.0, 2.0)).kind == kind
+
+
+def test_passes_on_one_core_are_in_no_figure() -> None:
+    run = diagnosed(latency=0.5, rounds=24, pingpongs_ns=(33.0, 60.0, 60.0)).run
+    samples = {
+        name: [msgspec.structs.replace(one, one_core_below_ns=45.0) for one in of]
+        for name, of in run.samples.items()
+    }
+    passes = passes_of(run.points.values(), samples)
+    regimes = {one.regime for of in passes.values() for one in of}
+    assert regimes == {ONE_CORE, "one regime"}
+    treated = treated_under(pressures_of([*run.points.values()]), passes, 0.95)
+    assert {one.regime for one in treated} == {"one regime"}
+    always = {
+        name: [msgspec.structs.replace(one, one_core_below_ns=1e12) for one in of]
+        for name, of in run.samples.items()
+    }
+    alone = passes_of(run.points.values(), always)
+    assert {one.regime for of in alone.values() for one in of} == {ONE_CORE}
+
+
+def test_pressure_of_which_no_run_could_be_paired_is_told_from_none() -> None:
+    figures = diagnosed(latency=0.5, rounds=4)
+    samples = {
+        name: [] if name.endswith("/compute") else of for name, of in figures.run.samples.items()
+    }
+    diagnosis = diagnosis_of(figures_of(msgspec.structs.replace(figures.run, samples=samples)))
+    assert diagnosis is not None
+    assert not diagnosis.pressures
+    judgement = judgement_of(diagnosis)
+    assert judgement.kind == "cannot tell"
+    assert "No run under pressure could be paired" in judgement.why
+    assert any("could be paired" in one.text for one in verdicts(diagnosis))
 
 
 def test_noise_is_no_verdict() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 from tests.unit.analysis.diagnose.programs import diagnosed, with_uses
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
@@ -119,7 +120,7 @@ def test_the_working_set_stands_beside_the_kernels_accounts() -> None:
     assert pages is not None
     assert found is not None
     assert (pages.least_bytes, pages.median_bytes, pages.most_bytes) == (20 * MB, 30 * MB, 80 * MB)
-    assert pages.cold_share(latency_ns=64.0) == 80 * MB / 1e8
+    assert pages.cold_share(latency_ns=64.0) == pytest.approx(80 * MB / 1e8)
     table = kernel_table(found, pages)
     (row,) = (row for row in table.rows if row[0] == "working set")
     assert row[1:] == [30, 20, 80, "MB", "pages that it refers to in 0.1 s"]

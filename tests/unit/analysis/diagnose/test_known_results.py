@@ -19,6 +19,7 @@ from benchmarks.diagnose.known_results import (
 from tests.unit.analysis.diagnose.programs import diagnosed
 
 from memgauge.analysis.document_figure import Figure
+from memgauge.model.run import Run
 
 HOW = Conditions(budget="60s", only="interference", work=0.3, has_neighbour=False)
 
@@ -39,10 +40,29 @@ def result(program: str, verdict: str, low: float, true: float | None) -> KnownR
     )
 
 
+def marked(latency: float) -> Run:
+    """Of a program of which all is the region of its work."""
+    run = diagnosed(latency=latency).run
+    samples = {
+        name: [
+            msgspec.structs.replace(
+                one,
+                regions_s={"work": [(one.threads[0].end_ns[0] - one.threads[0].begin_ns[0]) / 1e9]},
+            )
+            if "/program/" in name
+            else one
+            for one in of
+        ]
+        for name, of in run.samples.items()
+    }
+    return msgspec.structs.replace(run, samples=samples)
+
+
 def test_results_are_read_back_without_a_line_that_was_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "known.jsonl"
     assert kept(path) == []
-    one = result_of("chase", diagnosed(latency=1.0).run, HOW, None)
+    assert result_of("chase", diagnosed(latency=1.0).run, HOW, None) is None, "it marks nothing"
+    one = result_of("chase", marked(latency=1.0), HOW, None)
     assert one is not None
     assert (one.verdict, one.rounds, one.since_round) == ("memory", 16, 8)
     keep(path, one)

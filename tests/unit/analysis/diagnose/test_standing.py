@@ -10,7 +10,7 @@ from tests.unit.analysis.diagnose.programs import diagnosed, recorded
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
 from memgauge.analysis.diagnose.figures import diagnosis_of
-from memgauge.analysis.diagnose.judgement import Judgement, judge, judgement_of
+from memgauge.analysis.diagnose.judgement import Judgement, judge_with, judgement_of
 from memgauge.analysis.diagnose.section import analyse
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
 from memgauge.analysis.diagnose.standing import MOST_LOOKS, standing_of
@@ -95,9 +95,9 @@ def test_of_many_rounds_few_verdicts_are_made(monkeypatch: pytest.MonkeyPatch) -
 
     def counted(*arguments: Any) -> Judgement:
         looks.append(arguments)
-        return judge(*arguments)
+        return judge_with(*arguments)
 
-    monkeypatch.setattr("memgauge.analysis.diagnose.standing.judge", counted)
+    monkeypatch.setattr("memgauge.analysis.diagnose.standing.judge_with", counted)
     figures = diagnosed(latency=1.0, rounds=200)
     found = standing_of(figures)
     assert found is not None

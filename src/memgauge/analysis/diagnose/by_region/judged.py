@@ -19,14 +19,28 @@ from memgauge.analysis.diagnose.by_region.traffic import (
     region_on_curve,
     simulated_regions,
 )
-from memgauge.analysis.diagnose.figures import NAME, Pass, Treated, passes_of, treated_of
+from memgauge.analysis.diagnose.figures import (
+    NAME,
+    Pass,
+    Treated,
+    passes_of,
+    reference_values,
+    treated_of,
+)
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judge
 from memgauge.analysis.diagnose.traffic import mean_ns
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Column, Table, Verdict
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.analysis.statistics.paired import paired
-from memgauge.model.points.diagnose import COMPUTE, PROGRAM, WRITE, DiagnoseRequested, point_name
+from memgauge.model.points.diagnose import (
+    COMPUTE,
+    LATENCY,
+    PROGRAM,
+    WRITE,
+    DiagnoseRequested,
+    point_name,
+)
 from memgauge.model.records import Point, Sample
 
 WRONG = 0.05
@@ -68,11 +82,12 @@ def region_diagnoses(figures: Figures) -> list[RegionDiagnosis]:
     requested = pressures_of(points)
     passes = region_passes(points, taken)
     counted, simulated = counted_regions(figures), simulated_regions(figures)
+    latency_ns = reference_values(figures.run, points).get(LATENCY, (None,))[0]
     found = []
     for name, of in passes.items():
         treated = treated_under(requested, of, confidence(len(passes)))
         traffic = counted.get(name) or simulated.get(name)
-        judgement = judged_with(treated, traffic)
+        judgement = judged_with(treated, traffic, simulated.get(name), latency_ns)
         writes = [one for one in treated if one.name == WRITE]
         judged = [one for one in writes if one.regime == judgement.regime]
         inside_s = [one.program for one in of.get(COMPUTE, [])]
@@ -91,17 +106,28 @@ def region_diagnoses(figures: Figures) -> list[RegionDiagnosis]:
     return found
 
 
-def judged_with(treated: Sequence[Treated], traffic: RegionTraffic | None) -> Judgement:
+def judged_with(
+    treated: Sequence[Treated],
+    traffic: RegionTraffic | None,
+    simulated: RegionTraffic | None = None,
+    latency_ns: float | None = None,
+) -> Judgement:
     """By the rule for a whole run, with the most that the region may move.
 
     Args:
         treated: What each treatment did to it.
         traffic: Of the region; None: not known.
+        simulated: Its own traffic: counted bytes are those of the whole machine. None: not known.
+        latency_ns: Of a load from memory, beside arithmetic; None: not known.
     """
     share = traffic.peak_share if traffic is not None else None
     if traffic is None or share is None:
         return judge(treated)
-    return judge(treated, share[1], traffic.basis, is_most=traffic.is_range)
+    waits = None
+    if latency_ns is not None:
+        least = simulated.waits_share(latency_ns)[0] if simulated is not None else 0.0
+        waits = least, traffic.waits_share(latency_ns)[1]
+    return judge(treated, share[1], traffic.basis, is_most=traffic.is_range, waits=waits)
 
 
 def confidence(regions: int) -> float:

@@ -20,6 +20,7 @@ from memgauge.analysis.diagnose.traffic import (
     last_simulated,
     peak_gb_per_s_of,
     usual_program,
+    waits_share,
 )
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.profile.lanes import recorded_lane
@@ -93,6 +94,18 @@ class RegionTraffic(msgspec.Struct, frozen=True, kw_only=True):
             return None
         least, most = self.gb_per_s
         return least / self.peak_gb_per_s, most / self.peak_gb_per_s
+
+    def waits_share(self, latency_ns: float) -> Pair:
+        """Least and most of its time that it would wait for the lines that it reads.
+
+        Args:
+            latency_ns: Of a load from memory.
+        """
+        read = self.read or self.total
+        least, most = (
+            waits_share(bytes_, latency_ns, self.inside_s) for bytes_ in (read.least, read.most)
+        )
+        return least, most
 
     @property
     def read_share(self) -> Pair | None:
