@@ -9,7 +9,7 @@ import msgspec
 from memgauge.analysis.diagnose.by_region.document import RegionFigures, region_figures
 from memgauge.analysis.diagnose.by_region.judged import region_diagnoses
 from memgauge.analysis.diagnose.contradictions import contradictions
-from memgauge.analysis.diagnose.figures import Diagnosis, Treated, diagnosis_of
+from memgauge.analysis.diagnose.figures import Diagnosis, PressurePasses, Treated, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind
 from memgauge.analysis.diagnose.kernel import KernelUse, kernel_use
 from memgauge.analysis.diagnose.memory_seen import MemorySeen
@@ -183,6 +183,8 @@ class DiagnosisFigures(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     pressure_rounds: int = 0
     """Rounds with writes, the pressure that every verdict but that on pages rests on."""
+    pressure_passes: PressurePasses
+    """Runs under pressure, and those of them that are in no figure."""
     verdict_since_round: int | None = None
     """After so many of them, and after each one more, the verdict by pressure was what it is; None:
     it cannot be told."""
@@ -235,6 +237,7 @@ def diagnosis_figures(figures: Figures) -> DiagnosisFigures | None:
         verdict=judgement.kind,
         why=judgement.why,
         pressure_rounds=standing.rounds if standing else 0,
+        pressure_passes=found.passes,
         verdict_since_round=standing.since if standing else None,
         regime=judgement.regime or None,
         latency_share=figure(judgement.latency_share),

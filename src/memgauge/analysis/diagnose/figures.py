@@ -97,6 +97,16 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True):
     """Of a part dose, as `DiagnoseRequested` has them."""
 
 
+class PressurePasses(msgspec.Struct, frozen=True, kw_only=True):
+    """Passes under pressure, the control included, and those of them that are in no figure."""
+
+    made: int
+    moved: int
+    """In which the cores were at two distances."""
+    on_one_core: int
+    """In which the program and a generator were threads of one core."""
+
+
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """All that the passes of a run show."""
 
@@ -116,6 +126,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """Median of each reference beside arithmetic and, in the same unit, under writes: ns, GB/s."""
     has_pressure: bool
     """Whether pressure was planned, whatever came of it."""
+    passes: PressurePasses
     traffic: Traffic | None
     """Counted; else simulated; None: neither."""
     simulated: Traffic | None
@@ -220,6 +231,7 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         process=process_of(points, parameters),
         reference_values=reference_values(figures.run, points),
         has_pressure=any(one.kind == "pressure" for one in requested.values()),
+        passes=_pressure_passes(requested, passes),
         traffic=traffic,
         simulated=simulated,
         on_curve=on_curve(traffic, figures.run.curves),
@@ -228,6 +240,20 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         not_tried=not_tried,
         cached_bytes=cached_bytes_of(points),
         page_facts=page_facts(figures, points, not_tried),
+    )
+
+
+def _pressure_passes(
+    requested: Mapping[str, DiagnoseRequested], passes: Mapping[str, Sequence[Pass]]
+) -> PressurePasses:
+    regimes = [
+        one.regime
+        for name, of in requested.items()
+        if of.kind == "pressure"
+        for one in passes.get(name, ())
+    ]
+    return PressurePasses(
+        made=len(regimes), moved=regimes.count(MOVED), on_one_core=regimes.count(ONE_CORE)
     )
 
 

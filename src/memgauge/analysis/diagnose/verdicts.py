@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memgauge.analysis.diagnose.figures import Diagnosis, Treated
+from memgauge.analysis.diagnose.figures import Diagnosis, PressurePasses, Treated
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judgement_of
 from memgauge.analysis.diagnose.need_words import need_verdicts
 from memgauge.analysis.diagnose.process import RunningProcess
@@ -38,6 +38,7 @@ def verdicts(diagnosis: Diagnosis) -> Iterator[Verdict]:
         yield from _shares(judgement)
         yield from need_verdicts(diagnosis, judgement)
         yield from _power(diagnosis, judgement)
+        yield from _left_out(diagnosis.passes)
     translation = translation_words(diagnosis)
     if translation:
         yield Verdict(level="note", text=translation)
@@ -101,6 +102,29 @@ def _shares(judgement: Judgement) -> Iterator[Verdict]:
     if parts:
         yield Verdict(
             level="note", text=f"Under writes it slows down like a program {', or '.join(parts)}."
+        )
+
+
+def _left_out(passes: PressurePasses) -> Iterator[Verdict]:
+    """Passes that are in no figure, since the host moved the cores."""
+    if passes.moved:
+        yield Verdict(
+            level="note",
+            text=f"In {passes.moved} of {passes.made} runs under pressure the host moved the cores "
+            "from near to far or back: these are in no figure.",
+            about="conditions",
+        )
+    if passes.on_one_core:
+        yield Verdict(
+            level="note",
+            text=f"In {passes.on_one_core} of {passes.made} runs under pressure the program and a "
+            "generator were threads of one core, where pressure reaches more than memory: these "
+            "are in no figure.",
+            remedy="give the generators CPUs of other cores (--pressure-cpus), or take a machine "
+            "with more of them"
+            if 2 * passes.on_one_core > passes.made
+            else None,
+            about="conditions",
         )
 
 

@@ -11,6 +11,7 @@ from memgauge.analysis.diagnose.figures import (
     MOVED,
     ONE_CORE,
     Diagnosis,
+    PressurePasses,
     diagnosis_of,
     passes_of,
 )
@@ -166,6 +167,13 @@ def test_passes_on_one_core_are_in_no_figure() -> None:
     }
     alone = passes_of(run.points.values(), always)
     assert {one.regime for of in alone.values() for one in of} == {ONE_CORE}
+    diagnosis = diagnosis_of(figures_of(msgspec.structs.replace(run, samples=always)))
+    assert diagnosis is not None
+    assert diagnosis.passes == PressurePasses(made=120, moved=0, on_one_core=120)
+    said = [one.text for one in verdicts(diagnosis)]
+    assert any(
+        "In 120 of 120 runs under pressure the program and a generator" in one for one in said
+    )
 
 
 def test_pressure_of_which_no_run_could_be_paired_is_told_from_none() -> None:
