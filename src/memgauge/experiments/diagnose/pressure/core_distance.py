@@ -80,6 +80,9 @@ class CoreDistance:
         self._of_two_cores_ns: deque[float] = deque(maxlen=MOST_SEEN)
         self._of_pass_ns: list[float] = []
         self._border_ns: float | None = None
+        self.one_core_below_ns: float | None = None
+        """Below which they are threads of one core; None: they were not, or it is not known. Where
+        they always are, it is more than any distance."""
         self._look_due_s = 0.0
         self._failures = 0
         self._left_alone_until_s = 0.0
@@ -97,20 +100,6 @@ class CoreDistance:
             SharedCore(cpus, stack).is_so_now,
             lambda: _wake_each_other(cpus),
         )
-
-    @property
-    def one_core_below_ns(self) -> float | None:
-        """Below which they are threads of one core; None: they were not, or it is not known.
-
-        Where they always are, it is more than any distance.
-        """
-        if len(self._of_one_core_ns) < LEAST_TESTS:
-            return None
-        near_ns = [ns for ns in self._of_two_cores_ns if not self._is_beyond(ns)]
-        if len(near_ns) < LEAST_TESTS:
-            return self._border_ns or MORE_THAN_ANY_NS
-        one, two = median(self._of_one_core_ns), median(near_ns)
-        return math.sqrt(one * two) if two >= LEAST_CORE_RATIO * one else None
 
     def begin(self) -> None:
         """A pass begins: near each other, on two cores, where the CPUs sometimes are.
@@ -168,10 +157,20 @@ class CoreDistance:
         if tests_core:
             is_one_core = self._shares_core()
             (self._of_one_core_ns if is_one_core else self._of_two_cores_ns).append(now_ns)
+            self.one_core_below_ns = self._between_one_core_and_two()
             if is_one_core:
                 return True
         below_ns = self.one_core_below_ns
         return self._is_beyond(now_ns) or (below_ns is not None and now_ns < below_ns)
+
+    def _between_one_core_and_two(self) -> float | None:
+        if len(self._of_one_core_ns) < LEAST_TESTS:
+            return None
+        near_ns = [ns for ns in self._of_two_cores_ns if not self._is_beyond(ns)]
+        if len(near_ns) < LEAST_TESTS:
+            return self._border_ns or MORE_THAN_ANY_NS
+        one, two = median(self._of_one_core_ns), median(near_ns)
+        return math.sqrt(one * two) if two >= LEAST_CORE_RATIO * one else None
 
     def _is_beyond(self, ns: float) -> bool:
         return self._border_ns is not None and ns >= self._border_ns
