@@ -26,7 +26,13 @@ from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
 from memgauge.analysis.diagnose.figures import Pass, treated_of
 from memgauge.analysis.diagnose.judgement import Judgement, judge
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
-from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, DiagnoseRequested
+from memgauge.model.points.diagnose import (
+    BANDWIDTH,
+    CACHED,
+    LATENCY,
+    SCATTERED,
+    DiagnoseRequested,
+)
 
 TREATMENTS = ("compute", "compute again", "write", "read", "cache")
 
@@ -55,6 +61,8 @@ NEAR = {
     "read": (1.11, 1.5, 6.0),
     "cache": (1.03, 1.03, 3.0),
 }
+WALKS = 1.3
+"""Stretch of loads that walk page tables, over that of others, less 1 each."""
 CROWDED = {
     "write": (1.5, 2.6, 1.9),
     "read": (1.11, 1.5, 1.3),
@@ -81,6 +89,8 @@ class Truth(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     latency: float = 0.0
+    scattered: float = 0.0
+    """Waiting for loads that walk page tables too, which pressure stretches by more."""
     bandwidth: float = 0.0
     cached: float = 0.0
     right: frozenset[str]
@@ -94,6 +104,8 @@ PROGRAMS = (
     Truth(name="50% waiting", latency=0.50, right=MEMORY),
     Truth(name="75% waiting", latency=0.75, right=MEMORY),
     Truth(name="waiting", latency=1.0, right=MEMORY),
+    Truth(name="50% waiting, with page walks", scattered=0.5, right=MEMORY),
+    Truth(name="25% waiting, 25% with page walks", latency=0.25, scattered=0.25, right=MEMORY),
     Truth(name="30% streaming", bandwidth=0.3, right=frozenset({"memory"})),
     Truth(name="50% streaming", bandwidth=0.5, right=frozenset({"memory", "bandwidth"})),
     Truth(name="streaming", bandwidth=1.0, right=frozenset({"bandwidth", "memory"})),
@@ -132,6 +144,7 @@ def passes_of_parts(
                 stretch = tuple(1 + 0.05 * (one - 1) for one in stretch)  # type: ignore[assignment]
             dose = draw.lognormvariate(0, machine.dose)
             of_references = [1 + dose * (one - 1) for one in stretch]
+            of_references.append(1 + WALKS * (of_references[0] - 1))
             first: Pass | None = None
             for part, truth in zip(found, truths, strict=True):
                 times = [pace * one for one in (time_of(truth, of_references), *of_references)]
@@ -146,9 +159,10 @@ def time_of(truth: Truth, references: Sequence[float]) -> float:
 
     Args:
         truth: By its shares.
-        references: Times of what waits, streams and lives in the cache, likewise.
+        references: Times of what waits, streams, lives in the cache, and waits with page walks,
+            likewise.
     """
-    shares = (truth.latency, truth.bandwidth, truth.cached)
+    shares = (truth.latency, truth.bandwidth, truth.cached, truth.scattered)
     return 1 - sum(shares) + sum(share * one for share, one in zip(shares, references, strict=True))
 
 
@@ -159,7 +173,8 @@ def disturbed(
 
     Args:
         machine: Has noise and stragglers.
-        times: Of the program, and of the references in the order latency, bandwidth, cached.
+        times: Of the program, and of the references in the order latency, bandwidth, cached,
+            scattered, which may be left out.
         draw: Source of chance.
         round_: Number of the round.
         regime: Distance of the cores.
@@ -170,7 +185,7 @@ def disturbed(
         round=round_,
         regime=regime,
         program=late * program,
-        references=dict(zip((LATENCY, BANDWIDTH, CACHED), references, strict=True)),
+        references=dict(zip((LATENCY, BANDWIDTH, CACHED, SCATTERED), references, strict=False)),
     )
 
 
@@ -239,9 +254,10 @@ def judged_with_traffic(
     What streams has several lines on their way at once, so that to wait for each would take longer.
     """
     error = draw.lognormvariate(0, TRAFFIC_ERROR)
-    waits = (truth.latency + OVERLAP * truth.bandwidth) * error
+    waiting = truth.latency + truth.scattered
+    waits = (waiting + OVERLAP * truth.bandwidth) * error
     treated = treated_under(PRESSURES, made, 0.95)
-    return judge(treated, (LITTLE * truth.latency + truth.bandwidth) * error, waits=(waits, waits))
+    return judge(treated, (LITTLE * waiting + truth.bandwidth) * error, waits=(waits, waits))
 
 
 OVERLAP = 10
@@ -266,7 +282,7 @@ class Tally:
         if truth.cached:
             return
         known = judgement.bandwidth_share if truth.bandwidth else judgement.latency_share
-        true = truth.bandwidth or truth.latency
+        true = truth.bandwidth or truth.latency + truth.scattered
         if known is not None:
             self.given += 1
             self.covered += known.low <= true <= known.high

@@ -66,7 +66,7 @@ def judged(parts: Sequence[Passes], truths: Sequence[Truth] = ()) -> list[Judgem
 
 def traffic_share(truth: Truth) -> float:
     """What it moves over what one CPU streams."""
-    return truth.bandwidth + LOADS * truth.latency
+    return truth.bandwidth + LOADS * (truth.latency + truth.scattered)
 
 
 def settled_rounds(parts: Sequence[Passes], most: int) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from memgauge.analysis.diagnose.figures import Diagnosis, Treated
+from memgauge.analysis.diagnose.figures import WAITING_EITHER, Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import (
     BEYOND,
     LEAST_CACHE_DOSE,
@@ -150,7 +150,7 @@ def _of_traffic(
 def _over_latency(found: Diagnosis, judgement: Judgement) -> Estimate | None:
     """Its slowdown under writes over that of what waits for each load."""
     write = _treated(found, judgement, WRITE)
-    return write.over.get(LATENCY) if write else None
+    return write.over.get(WAITING_EITHER) if write else None
 
 
 def _of_curve(found: Diagnosis, judgement: Judgement) -> Iterator[Contradiction]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memgauge.analysis.diagnose.by_region.judged import pressures_of, region_passes, treated_under
-from memgauge.analysis.diagnose.figures import Pass, Treated, passes_of, treated_of
+from memgauge.analysis.diagnose.figures import WAITING_EITHER, Pass, Treated, passes_of, treated_of
 from memgauge.analysis.diagnose.judgement import BEYOND, LIKE_BANDWIDTH, Judgement, judge
 from memgauge.analysis.diagnose.needs import is_decided
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
@@ -20,7 +20,6 @@ from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import (
     BANDWIDTH,
     COMPUTE,
-    LATENCY,
     PROGRAM,
     WRITE,
     DiagnoseRequested,
@@ -160,7 +159,7 @@ def _is_settled(judgement: Judgement, write: Treated) -> bool:
     is_like_bandwidth_or_not = bandwidth is not None and not (
         bandwidth.low < LIKE_BANDWIDTH <= bandwidth.high
     )
-    over = write.over.get(LATENCY)
+    over = write.over.get(WAITING_EITHER)
     is_beyond_or_not = over is not None and not over.low <= BEYOND < over.high
     return (
         is_like_bandwidth_or_not

@@ -43,7 +43,7 @@ class TreatmentFigures(msgspec.Struct, frozen=True, kw_only=True):
     slowdown: Figure | None
     """Time of the program over that under the baseline."""
     reference_slowdowns: dict[str, Figure | None]
-    """The same of the references: latency, bandwidth, cached."""
+    """The same of the references: latency, scattered, bandwidth, cached."""
     shares: dict[str, Figure | None]
     """Share of the program's time for which it behaves like each reference; above 1: it is hurt
     more."""

@@ -18,7 +18,7 @@ from memgauge.analysis.diagnose.memory_seen import (
 from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
 from memgauge.analysis.diagnose.page_facts import PageFacts, page_facts
 from memgauge.analysis.diagnose.process import RunningProcess, process_of
-from memgauge.analysis.diagnose.shares import share, slowdown
+from memgauge.analysis.diagnose.shares import share, slowdown, spanning
 from memgauge.analysis.diagnose.traffic import (
     Traffic,
     counted_traffic,
@@ -37,6 +37,7 @@ from memgauge.model.points.diagnose import (
     LATENCY,
     PROGRAM,
     REFERENCES,
+    WAITING,
     WRITE,
     DiagnoseActual,
     DiagnoseRequested,
@@ -51,6 +52,9 @@ MOVED = "moved"
 ONE_CORE = "one core"
 """one in which they were one core, with two threads: pressure reached more than memory. Neither is
 in any figure."""
+WAITING_EITHER = "waiting"
+"""By whichever of the references that wait for each load: how many of a program's loads walk page
+tables is not known."""
 NEARLY_ALL = 0.85
 """Share of a pass, by looks at the distance of the cores, in which they were in its regime."""
 NEAR_ROUNDS = 2
@@ -83,9 +87,10 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True):
     references: dict[str, Estimate | None]
     """Slowdown of each reference."""
     shares: dict[str, Estimate | None]
-    """Share of the program's time by each reference."""
+    """Share of the program's time by each reference, and by those that wait together: from the
+    least to the most by any of them."""
     over: dict[str, Estimate | None]
-    """The program's slowdown over that of each reference."""
+    """The program's slowdown over that of each reference, likewise."""
     pages_wanted: str = ""
     """huge, base, or empty: pages are not what differs."""
     nodes_wanted: str = ""
@@ -412,6 +417,15 @@ def _of_regime(
         )
         for one, base in pairs
     ]
+    shares = {
+        name: share([(program, of[name]) for program, of in rounds], confidence) for name in names
+    }
+    over = {
+        name: slowdown([program / of[name] for program, of in rounds], confidence) for name in names
+    }
+    for each in (shares, over):
+        if LATENCY in each:
+            each[WAITING_EITHER] = spanning([each[name] for name in WAITING if name in each])
     return Treated(
         name=requested.treatment,
         kind=requested.kind,
@@ -421,14 +435,8 @@ def _of_regime(
         rounds=len(pairs),
         program=slowdown([program for program, _ in rounds], confidence),
         references={name: slowdown([of[name] for _, of in rounds], confidence) for name in names},
-        shares={
-            name: share([(program, of[name]) for program, of in rounds], confidence)
-            for name in names
-        },
-        over={
-            name: slowdown([program / of[name] for program, of in rounds], confidence)
-            for name in names
-        },
+        shares=shares,
+        over=over,
         pages_wanted=requested.pages_wanted,
         nodes_wanted=requested.nodes_wanted,
         axes=axes_of([(one.references, base.references) for one, base in pairs], confidence),

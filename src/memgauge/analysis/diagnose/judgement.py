@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from memgauge.analysis.diagnose.figures import Diagnosis, Treated
+from memgauge.analysis.diagnose.figures import WAITING_EITHER, Diagnosis, Treated
 from memgauge.analysis.diagnose.shares import LEAST_ROUNDS
 from memgauge.analysis.diagnose.traffic import Basis
 from memgauge.analysis.statistics.estimate import Estimate
@@ -24,6 +24,7 @@ from memgauge.model.points.diagnose import (
     COMPUTE_AGAIN,
     LATENCY,
     READ,
+    WAITING,
     WRITE,
 )
 from memgauge.model.units import format_count
@@ -156,7 +157,7 @@ def _in_regime(regime: str, treated: Sequence[Treated], traffic: _TrafficShare) 
     return msgspec.structs.replace(
         found.judgement(),
         regime=regime,
-        latency_share=write.shares.get(LATENCY),
+        latency_share=write.shares.get(WAITING_EITHER),
         bandwidth_share=write.shares.get(BANDWIDTH),
         resolvable_share=_resolvable(write),
     )
@@ -230,7 +231,7 @@ class _Evidence:
         for other in (self._cache, self._read):
             if other is not None and (other.program is None or other.program.high >= NOTHING):
                 return None
-        share = self._write.shares.get(LATENCY)
+        share = self._write.shares.get(WAITING_EITHER)
         most = f"at most {max(0.0, share.high):.0%}" if share else "little"
         return Judgement(
             kind="not memory",
@@ -245,7 +246,7 @@ class _Evidence:
         cached = cache.references.get(CACHED)
         if cached is None or cached.low < LEAST_CACHE_DOSE:
             return None
-        excess = [cache.over.get(name) for name in (LATENCY, BANDWIDTH)]
+        excess = [cache.over.get(name) for name in (WAITING_EITHER, BANDWIDTH)]
         if any(one is None or one.low < CACHE_EXCESS for one in excess):
             return None
         return Judgement(
@@ -261,7 +262,7 @@ class _Evidence:
         pressure on the cache, where it shows that it would have slowed such a program down.
         """
         takes = f"It takes {times(program)} under writes, but"
-        share, waits = self._write.shares.get(LATENCY), self._traffic.waits
+        share, waits = self._write.shares.get(WAITING_EITHER), self._traffic.waits
         if share is not None and waits is not None:
             if is_unexplained(self._write, waits):
                 return Judgement(
@@ -282,7 +283,7 @@ class _Evidence:
                 "pressure on that cache has too little effect here to tell.",
                 needs_traffic=waits is None,
             )
-        over = [self._cache.over.get(name) for name in (LATENCY, BANDWIDTH)]
+        over = [self._cache.over.get(name) for name in (*WAITING, BANDWIDTH)]
         if any(one is not None and one.high < NO_CACHE_EXCESS for one in over):
             return None
         return Judgement(
@@ -299,8 +300,8 @@ class _Evidence:
         if not_of_memory is not None:
             return not_of_memory
         bandwidth = self._write.shares.get(BANDWIDTH)
-        over_latency = self._write.over.get(LATENCY)
-        is_beyond = over_latency is not None and over_latency.low > BEYOND
+        over_waiting = self._write.over.get(WAITING_EITHER)
+        is_beyond = over_waiting is not None and over_waiting.low > BEYOND
         traffic, moved = self._traffic.share, self._traffic.words
         if is_beyond and traffic is not None and traffic < MUCH_TRAFFIC:
             return Judgement(
@@ -330,7 +331,7 @@ def is_unexplained(write: Treated, waits: tuple[float, float]) -> bool:
         write: What writes do to it.
         waits: As of `judge`.
     """
-    program, share = write.program, write.shares.get(LATENCY)
+    program, share = write.program, write.shares.get(WAITING_EITHER)
     if program is None or share is None:
         return False
     return program.low >= SOMETHING and waits[1] < EXPLAINED * share.low

@@ -16,10 +16,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from memgauge.analysis.diagnose.axes import Axes
-from memgauge.analysis.diagnose.figures import Diagnosis, Treated
+from memgauge.analysis.diagnose.figures import WAITING_EITHER, Diagnosis, Treated
 from memgauge.analysis.diagnose.judgement import NOTHING, Judgement, judgement_of
 from memgauge.analysis.statistics.estimate import Estimate
-from memgauge.model.points.diagnose import BANDWIDTH, CACHE, CACHE_PART, LATENCY, WRITE
+from memgauge.model.points.diagnose import BANDWIDTH, CACHE, CACHE_PART, WRITE
 
 ALL_KEPT = 0.95
 """Share of its lines that the cached reference keeps, from which on more cache may be left than it
@@ -141,7 +141,7 @@ def _slows(one: Treated) -> bool:
 
 def _slows_for_cache(one: Treated) -> bool:
     """By more than what waits for memory, and more than what streams, there."""
-    over = [one.over.get(name) for name in (LATENCY, BANDWIDTH)]
+    over = [one.over.get(name) for name in (WAITING_EITHER, BANDWIDTH)]
     return _slows(one) and all(each is not None and each.low > NOTHING for each in over)
 
 

@@ -92,6 +92,7 @@ def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:
             Column(title="rounds", digits=0),
             Column(title="program", digits=2),
             Column(title="latency", digits=2),
+            Column(title="scattered", digits=2, narrow=False),
             Column(title="bandwidth", digits=2),
             Column(title="cached", digits=2, narrow=False),
             Column(title="latency added", unit="ns", narrow=False),
@@ -112,10 +113,10 @@ def _pressure_table(found: Diagnosis, pressures: list[Treated]) -> Table:
             for one in pressures
         ],
         note="Median of rounds with its 95% interval, each of one round and one distance of cores. "
-        "Latency, bandwidth, cached: reference loops on the program's CPU that wait for memory, "
-        "stream through it, and live in half of the last-level cache; cache left: what the last of "
-        "them finds in the cache. Pressure that has decided the verdict gets no more rounds."
-        + _metric_note(found),
+        "Latency, scattered, bandwidth, cached: reference loops on the program's CPU that wait for "
+        "memory, page by page and anywhere in it, stream through it, and live in half of the "
+        "last-level cache; cache left: what the last of them finds in the cache. Pressure that has "
+        "decided the verdict gets no more rounds." + _metric_note(found),
     )
 
 

@@ -56,6 +56,24 @@ def share(slowdowns: Sequence[tuple[float, float]], confidence: float = 0.95) ->
     return Estimate(median(ordered), *found)
 
 
+def spanning(estimates: Sequence[Estimate | None]) -> Estimate | None:
+    """From the least to the most that any of them allows, and the middle of their values.
+
+    It holds what is true wherever any of them does.
+
+    Args:
+        estimates: One at least.
+
+    Returns:
+        None: one of them is not known.
+    """
+    known = [one for one in estimates if one is not None]
+    if len(known) < len(estimates):
+        return None
+    middle = (min(one.value for one in known) + max(one.value for one in known)) / 2
+    return Estimate(middle, min(one.low for one in known), max(one.high for one in known))
+
+
 def _of_round(program: float, reference: float) -> float:
     if reference > 1:
         return (program - 1) / (reference - 1)

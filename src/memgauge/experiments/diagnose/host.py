@@ -53,6 +53,7 @@ from memgauge.model.points.diagnose import (
     BANDWIDTH,
     LATENCY,
     PROGRAM,
+    SCATTERED,
     DiagnoseActual,
     DiagnoseRequested,
     point_name,
@@ -146,7 +147,9 @@ class Diagnose(Experiment):
         points = [
             point
             for treatment in treatments
-            for point in points_of(treatment, where, diagnosed, references=[LATENCY, BANDWIDTH])
+            for point in points_of(
+                treatment, where, diagnosed, references=[LATENCY, SCATTERED, BANDWIDTH]
+            )
         ]
         return [
             DiagnoseGroup(

@@ -20,6 +20,7 @@ from memgauge.model.points.diagnose import (
     CACHED,
     LATENCY,
     PROGRAM,
+    SCATTERED,
     DiagnoseActual,
     DiagnoseRequested,
     point_name,
@@ -97,7 +98,12 @@ def points_of(
     return found
 
 
-_ACCESSES = {PROGRAM: 1, LATENCY: LATENCY_HOPS, CACHED: CACHED_HOPS}
+_ACCESSES = {
+    PROGRAM: 1,
+    LATENCY: LATENCY_HOPS,
+    SCATTERED: LATENCY_HOPS,
+    CACHED: CACHED_HOPS,
+}
 
 
 def opened(point: Point, references: References | None, facts: Mapping[str, Scalar]) -> Point:

@@ -7,9 +7,14 @@ from memgauge.model.points.shared import Backing
 
 PROGRAM = "program"
 LATENCY = "latency"
+SCATTERED = "scattered"
+"""Loads from anywhere in memory, each of which walks the page tables too where pages are small;
+those of LATENCY go through it huge page by huge page."""
 BANDWIDTH = "bandwidth"
 CACHED = "cached"
-REFERENCES = (LATENCY, BANDWIDTH, CACHED)
+REFERENCES = (LATENCY, SCATTERED, BANDWIDTH, CACHED)
+WAITING = (LATENCY, SCATTERED)
+"""Those that wait for each load."""
 
 COMPUTE = "compute"
 """The treatment that pressure is compared with: the generators only calculate."""

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.analysis.diagnose.shares import LEAST_ROUNDS, share, slowdown
+from memgauge.analysis.diagnose.shares import LEAST_ROUNDS, share, slowdown, spanning
+from memgauge.analysis.statistics.estimate import Estimate
 
 
 @given(
@@ -61,3 +62,32 @@ def test_intervals_hold_where_program_and_reference_are_noisy(true: float, noise
             held += found.low <= true <= found.high
     assert given_ > 300
     assert held / given_ > 0.94
+
+
+@given(
+    walking=st.floats(0, 1),
+    true=st.floats(0.05, 1),
+    references=st.lists(st.floats(1.1, 3), min_size=LEAST_ROUNDS, max_size=30),
+    walks=st.floats(1, 1.6),
+)
+def test_the_share_of_loads_of_which_some_walk_page_tables_lies_between_both_references(
+    walking: float, true: float, references: list[float], walks: float
+) -> None:
+    scattered = [1 + walks * (one - 1) for one in references]
+    programs = [
+        1 + true * ((1 - walking) * (one - 1) + walking * (other - 1))
+        for one, other in zip(references, scattered, strict=True)
+    ]
+    found = spanning(
+        [share(list(zip(programs, of, strict=True))) for of in (references, scattered)]
+    )
+    assert found is not None
+    assert found.low - 1e-9 <= true <= found.high + 1e-9
+    assert found.low <= found.value <= found.high
+
+
+def test_what_one_reference_cannot_tell_both_cannot() -> None:
+    known = Estimate(0.5, 0.4, 0.6)
+    assert spanning([known]) == known
+    assert spanning([known, None]) is None
+    assert spanning([known, Estimate(0.7, 0.45, 0.9)]) == Estimate(0.6, 0.4, 0.9)

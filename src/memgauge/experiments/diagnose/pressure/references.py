@@ -19,7 +19,7 @@ from memgauge.experiments.shared.rings import (
     MEMORY_NODE_BYTES,
     MEMORY_WARM_HOPS,
 )
-from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY
+from memgauge.model.points.diagnose import BANDWIDTH, CACHED, LATENCY, SCATTERED
 from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.records import Sample
 
@@ -28,6 +28,9 @@ CACHED_HOPS = 400_000
 CACHED_SHARE = 0.5
 """Of the last-level cache, that the cached ring takes: less than what the generators leave alone
 where they walk over the other half."""
+SCATTERED_LEAST_BYTES = 128 << 20
+SCATTERED_NODE_BYTES = 64
+"""A line: all lines of that ring are used, so that a smaller one than that of latency does."""
 BANDWIDTH_BYTES = 256 << 20
 """Moved by a slice: 10 to 20 ms."""
 READS, WRITES = 2, 1
@@ -38,6 +41,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """Memory of the references, in bytes."""
 
     ring: int
+    scattered: int
     cached: int
     """0: no cache is known."""
     array: int
@@ -46,7 +50,7 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def total(self) -> int:
         """Of all of them."""
-        return self.ring + self.cached + 2 * self.array
+        return self.ring + self.scattered + self.cached + 2 * self.array
 
 
 def sizes(llc_bytes: int | None) -> Sizes:
@@ -56,7 +60,12 @@ def sizes(llc_bytes: int | None) -> Sizes:
         llc_bytes: Size of the last-level cache in front of the program; None: not known.
     """
     ring = max(MEMORY_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * (llc_bytes or 0))
-    return Sizes(ring=ring, cached=int(CACHED_SHARE * (llc_bytes or 0)), array=ring // 2)
+    return Sizes(
+        ring=ring,
+        scattered=max(SCATTERED_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * (llc_bytes or 0)),
+        cached=int(CACHED_SHARE * (llc_bytes or 0)),
+        array=ring // 2,
+    )
 
 
 class References:
@@ -73,6 +82,10 @@ class References:
             order="block-random",
         )
         stack.callback(self._ring.close)
+        self._scattered = _core.ChaseRing(
+            team, size.scattered, node_bytes=SCATTERED_NODE_BYTES, order="random"
+        )
+        stack.callback(self._scattered.close)
         self._cached = None
         if size.cached:
             self._cached = _core.ChaseRing(team, size.cached)
@@ -88,6 +101,10 @@ class References:
             LATENCY: {
                 **backing_facts([self._ring.backing()], "auto"),
                 "footprint_bytes": size.ring,
+            },
+            SCATTERED: {
+                **backing_facts([self._scattered.backing()], "auto"),
+                "footprint_bytes": size.scattered,
             },
             BANDWIDTH: {
                 **backing_facts(self._traffic.backing(), "auto"),
@@ -114,6 +131,7 @@ class References:
         """
         slices = {
             LATENCY: self._ring.run(LATENCY_HOPS, MEMORY_WARM_HOPS),
+            SCATTERED: self._scattered.run(LATENCY_HOPS, MEMORY_WARM_HOPS),
             BANDWIDTH: self._traffic.run(self._spec, BANDWIDTH_BYTES, BANDWIDTH_BYTES // 16),
         }
         if self._cached is not None:
