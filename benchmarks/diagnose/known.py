@@ -169,7 +169,7 @@ def _diagnosed(names: Sequence[str], options: Options) -> Iterator[KnownResult]:
     with tempfile.TemporaryDirectory() as place:
         program = f"{place}/known"
         flags = [*region_flags("--cflags"), "-O2", "-march=native"]
-        words = [compiler, *flags, "-o", program, SOURCE, *region_flags("--libs")]
+        words = [compiler, *flags, "-o", program, str(SOURCE), *region_flags("--libs")]
         subprocess.run(words, check=True)
         bursts = [program, "triad", "1000000", str(96 * MIB)]
         runs = Path(f"{options.output}.runs") if options.output else Path(place) / "runs"

@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("memgauge._core")
 
-from memgauge.experiments.diagnose.pressure import core_distance
 from memgauge.experiments.diagnose.pressure.core_distance import (
     AGAIN_AFTER_S,
     FIRST_LOOKS,
@@ -69,7 +68,7 @@ class Hypervisor:
 @pytest.fixture
 def hypervisor(monkeypatch: pytest.MonkeyPatch) -> Hypervisor:
     made = Hypervisor(apart=0.1)
-    monkeypatch.setattr(core_distance.time, "monotonic", lambda: made.now_s)
+    monkeypatch.setattr(time, "monotonic", lambda: made.now_s)
     return made
 
 
