@@ -90,8 +90,8 @@ def test_the_plan_states_the_memory_of_generators_and_references(generators: int
     (group,) = Diagnose().plan(asked(only="interference"), a_machine(2 * generators))
     pressures = [one.pressure for one in group.treatments if one.pressure]
     each = {one.bytes for one in pressures}
-    ring, cached, arrays = 256 * MIB, 16 * MIB, 256 * MIB
-    assert group.bytes == 2 * sum(each) * generators + ring + cached + arrays
+    ring, scattered, cached, arrays = 256 * MIB, 128 * MIB, 16 * MIB, 256 * MIB
+    assert group.bytes == 2 * sum(each) * generators + ring + scattered + cached + arrays
     (group,) = Diagnose().plan(asked(only="pages"), a_machine(2 * generators))
     assert group.bytes == 0
 
