@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memgauge.analysis.diagnose.by_region.judged import pressures_of, region_passes, treated_under
-from memgauge.analysis.diagnose.figures import WAITING_EITHER, Pass, Treated, passes_of, treated_of
+from memgauge.analysis.diagnose.figures import Pass, Treated, passes_of, treated_of
 from memgauge.analysis.diagnose.judgement import BEYOND, LIKE_BANDWIDTH, Judgement, judge
 from memgauge.analysis.diagnose.needs import is_decided
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
@@ -21,6 +21,7 @@ from memgauge.model.points.diagnose import (
     BANDWIDTH,
     COMPUTE,
     PROGRAM,
+    WAITING,
     WRITE,
     DiagnoseRequested,
 )
@@ -159,12 +160,14 @@ def _is_settled(judgement: Judgement, write: Treated) -> bool:
     is_like_bandwidth_or_not = bandwidth is not None and not (
         bandwidth.low < LIKE_BANDWIDTH <= bandwidth.high
     )
-    over = write.over.get(WAITING_EITHER)
-    is_beyond_or_not = over is not None and not over.low <= BEYOND < over.high
+    over = [write.over[name] for name in WAITING if name in write.over]
+    shares = [write.shares[name] for name in WAITING if name in write.shares]
+    is_beyond = all(one is not None and one.low > BEYOND for one in over)
+    is_not_beyond = any(one is not None and one.high <= BEYOND for one in over)
     return (
         is_like_bandwidth_or_not
-        and is_beyond_or_not
-        and _is_narrow(judgement.latency_share, NARROW_SHARE)
+        and (is_beyond or is_not_beyond)
+        and all(_is_narrow(one, NARROW_SHARE) for one in shares)
     )
 
 
