@@ -108,7 +108,7 @@ def judge(
     is_most: bool = False,
     waits: tuple[float, float] | None = None,
 ) -> Judgement:
-    """By the regime with most rounds in which anything can be told.
+    """By the regime with most rounds in which anything can be told, or traffic would tell it.
 
     Args:
         treated: What each treatment did, in each regime.
@@ -132,7 +132,9 @@ def judge(
         )
     traffic = _TrafficShare(share=traffic_share, basis=traffic_basis, is_most=is_most, waits=waits)
     judged = [_in_regime(one.regime, treated, traffic) for one in enough]
-    return next((one for one in judged if one.kind != "cannot tell"), judged[0])
+    told = [one for one in judged if one.kind != "cannot tell"]
+    nearly = [one for one in judged if one.needs_traffic]
+    return next(iter(told or nearly or judged))
 
 
 class _TrafficShare(msgspec.Struct, frozen=True, kw_only=True):

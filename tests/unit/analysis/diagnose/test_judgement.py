@@ -144,6 +144,18 @@ def test_traffic_tells_memory_from_the_cache(waits: tuple[float, float], kind: s
         assert ("the two contradict each other" in judgement.why) == (kind == "cannot tell")
 
 
+def test_a_distance_at_which_traffic_would_tell_comes_before_one_without_effect() -> None:
+    stretches = {"same complex": (CROWDED, 10), "across complexes": ({"write": (1.04,) * 3}, 16)}
+    treated = [
+        msgspec.structs.replace(one, regime=regime)
+        for regime, (stretch, rounds) in stretches.items()
+        for one in found(diagnosed(latency=0.5, stretch=stretch, rounds=rounds)).treated
+    ]
+    for order in (treated, treated[::-1]):
+        judgement = judge(order)
+        assert (judgement.regime, judgement.needs_traffic) == ("same complex", True)
+
+
 def test_bounds_of_traffic_that_leave_it_open_leave_it_to_pressure_on_the_cache() -> None:
     for stretch, kind in ((CROWDED, "cannot tell"), (NEAR, "latency")):
         treated = found(diagnosed(latency=0.5, stretch=stretch)).treated
