@@ -168,8 +168,7 @@ def _diagnosed(names: Sequence[str], options: Options) -> Iterator[KnownResult]:
     )
     with tempfile.TemporaryDirectory() as place:
         program = f"{place}/known"
-        flags = [*region_flags("--cflags"), "-O2", "-march=native"]
-        words = [compiler, *flags, "-o", program, str(SOURCE), *region_flags("--libs")]
+        words = [compiler, "-O2", "-march=native", "-o", program, str(SOURCE), *region_flags()]
         subprocess.run(words, check=True)
         bursts = [program, "triad", "1000000", str(96 * MIB)]
         runs = Path(f"{options.output}.runs") if options.output else Path(place) / "runs"
@@ -183,13 +182,9 @@ def _diagnosed(names: Sequence[str], options: Options) -> Iterator[KnownResult]:
                     yield found
 
 
-def region_flags(kind: str) -> list[str]:
-    """To build a program that marks regions.
-
-    Args:
-        kind: --cflags or --libs.
-    """
-    words = [sys.executable, "-m", "memgauge", "region", kind]
+def region_flags() -> list[str]:
+    """To build a program that marks regions."""
+    words = [sys.executable, "-m", "memgauge", "region", "--cflags", "--libs"]
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
 
 

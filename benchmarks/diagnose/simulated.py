@@ -23,8 +23,9 @@ import msgspec
 from benchmarks.diagnose.replicated import Options, head, parser, row
 from memgauge.analysis.diagnose.by_region.judged import treated_under
 from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
-from memgauge.analysis.diagnose.figures import Pass, treated_of
+from memgauge.analysis.diagnose.figures import treated_of
 from memgauge.analysis.diagnose.judgement import Judgement, judge
+from memgauge.analysis.diagnose.passes import Pass
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
 from memgauge.model.points.diagnose import (
     BANDWIDTH,

@@ -19,9 +19,10 @@ import msgspec
 from benchmarks.diagnose.replicated import Options, head, parser, row
 from benchmarks.diagnose.simulated import MACHINES, PRESSURES, Machine, disturbed
 from memgauge.analysis.diagnose.deciding import decided_treatments, next_look
-from memgauge.analysis.diagnose.figures import Pass, treated_of
+from memgauge.analysis.diagnose.figures import treated_of
 from memgauge.analysis.diagnose.judgement import NOTHING, judge
 from memgauge.analysis.diagnose.needs import Need, bandwidth_need, cache_need
+from memgauge.analysis.diagnose.passes import Pass
 from memgauge.model.points.diagnose import (
     CACHE,
     CACHE_PART,

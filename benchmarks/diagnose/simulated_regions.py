@@ -26,8 +26,8 @@ from benchmarks.diagnose.simulated import (
 )
 from memgauge.analysis.diagnose.by_region.judged import confidence, treated_under
 from memgauge.analysis.diagnose.deciding import is_region_settled, next_look
-from memgauge.analysis.diagnose.figures import Pass
 from memgauge.analysis.diagnose.judgement import Judgement, judge
+from memgauge.analysis.diagnose.passes import Pass
 
 Passes = Mapping[str, Sequence[Pass]]
 KNOWN = {one.name: one for one in PROGRAMS}

@@ -29,9 +29,10 @@ from benchmarks.diagnose.simulated import (
     passes,
 )
 from memgauge.analysis.diagnose.by_region.judged import treated_under
-from memgauge.analysis.diagnose.figures import Pass, treated_of
+from memgauge.analysis.diagnose.figures import treated_of
 from memgauge.analysis.diagnose.judgement import judge
 from memgauge.analysis.diagnose.page_facts import Spent, TlbReach, saved_between
+from memgauge.analysis.diagnose.passes import Pass
 from memgauge.analysis.diagnose.translation import (
     LEAST_SHARE,
     Evidence,

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memgauge.analysis.diagnose.by_region.judged import pressures_of, region_passes, treated_under
-from memgauge.analysis.diagnose.figures import Pass, Treated, passes_of, treated_of
+from memgauge.analysis.diagnose.figures import Treated, treated_of
 from memgauge.analysis.diagnose.judgement import BEYOND, LIKE_BANDWIDTH, Judgement, judge
 from memgauge.analysis.diagnose.needs import is_decided
+from memgauge.analysis.diagnose.passes import Pass, passes_of
 from memgauge.analysis.diagnose.verdicts import MATTERS, is_faster, is_slower
 from memgauge.analysis.statistics.estimate import Estimate
 from memgauge.model.points.diagnose import (

@@ -11,14 +11,9 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from memgauge.analysis.diagnose.by_region.judged import pressures_of, treated_under
-from memgauge.analysis.diagnose.figures import (
-    NAME,
-    Diagnosis,
-    Pass,
-    diagnosis_of,
-    passes_of,
-)
+from memgauge.analysis.diagnose.figures import NAME, Diagnosis, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Kind, judge_with, judgement_of
+from memgauge.analysis.diagnose.passes import Pass, passes_of
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Verdict
 from memgauge.analysis.statistics.intervals import CONFIDENCE

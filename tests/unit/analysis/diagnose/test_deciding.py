@@ -13,7 +13,7 @@ from memgauge.analysis.diagnose.deciding import (
     decided_treatments,
     next_look,
 )
-from memgauge.analysis.diagnose.figures import Pass
+from memgauge.analysis.diagnose.passes import Pass
 from memgauge.model.points.diagnose import DiagnoseRequested
 
 PRESSURES = {"compute", "compute again", "write", "cache", "read"}

@@ -7,15 +7,9 @@ import pytest
 from tests.unit.analysis.diagnose.programs import NEAR, diagnosed
 
 from memgauge.analysis.diagnose.by_region.judged import pressures_of, treated_under
-from memgauge.analysis.diagnose.figures import (
-    MOVED,
-    ONE_CORE,
-    Diagnosis,
-    PressurePasses,
-    diagnosis_of,
-    passes_of,
-)
+from memgauge.analysis.diagnose.figures import Diagnosis, PressurePasses, diagnosis_of
 from memgauge.analysis.diagnose.judgement import Judgement, judge, judgement_of
+from memgauge.analysis.diagnose.passes import MOVED, ONE_CORE, passes_of
 from memgauge.analysis.diagnose.verdicts import verdicts
 from memgauge.analysis.figures.run import Figures, figures_of
 

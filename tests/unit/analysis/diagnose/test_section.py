@@ -7,8 +7,9 @@ import pytest
 from tests.unit.analysis.diagnose.programs import diagnosed, recorded, with_memory
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
-from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, Pass, diagnosis_of, matched
+from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, diagnosis_of, matched
 from memgauge.analysis.diagnose.memory_seen import memory_seen
+from memgauge.analysis.diagnose.passes import Pass
 from memgauge.analysis.diagnose.section import analyse
 from memgauge.analysis.figures.conditions import others_share
 from memgauge.analysis.figures.run import Figures, figures_of

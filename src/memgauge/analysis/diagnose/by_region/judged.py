@@ -19,15 +19,9 @@ from memgauge.analysis.diagnose.by_region.traffic import (
     region_on_curve,
     simulated_regions,
 )
-from memgauge.analysis.diagnose.figures import (
-    NAME,
-    Pass,
-    Treated,
-    passes_of,
-    reference_values,
-    treated_of,
-)
+from memgauge.analysis.diagnose.figures import NAME, Treated, reference_values, treated_of
 from memgauge.analysis.diagnose.judgement import OF_MEMORY, Judgement, Kind, judge
+from memgauge.analysis.diagnose.passes import Pass, passes_of
 from memgauge.analysis.diagnose.traffic import mean_ns
 from memgauge.analysis.figures.run import Figures, once
 from memgauge.analysis.section import Column, Table, Verdict
