@@ -29,7 +29,7 @@ ALLOWED: dict[str, set[str]] = {
     "system": {"model", NATIVE},
     "counters": {"system", "model", NATIVE},
     "experiments": {"machines", "system", "counters", "model", NATIVE},
-    "simulation": {"runner", "experiments", "machines", "system", "model", NATIVE},
+    "simulation": {"runner", "experiments", "machines", "counters", "system", "model", NATIVE},
     "runner": {"experiments", "machines", "counters", "system", "analysis", "model"},
     "results": {"reports", "analysis", "references", "model"},
     "store": {"results", "reports", "analysis", "references", "model"},

@@ -20,11 +20,11 @@ from typing import IO
 
 import msgspec
 
+from memgauge.counters.marks import VARIABLE
 from memgauge.model.cache_machine import CacheMachine
 from memgauge.model.errors import SimulationFailed
 from memgauge.model.simulated_program import By, ProgramLevel, SimulatedProgram
 from memgauge.model.text import quoted
-from memgauge.runner.profiling.marks import VARIABLE
 from memgauge.simulation.callgrind_places import Lines, lines_by_place, places_of
 from memgauge.simulation.callgrind_regions import MARKS, ByRegion, Part, by_region_of, parts_of
 from memgauge.simulation.callgrind_regions import OPTIONS as REGION_OPTIONS

@@ -8,8 +8,6 @@ from pathlib import Path
 from memgauge.model.records import Warning
 from memgauge.model.storage.marks import Marks, lines_of, regions_of
 
-VARIABLE = "MEMGAUGE_MARKS"
-
 
 def read_marks(path: Path, to_run_ns: Callable[[int], int]) -> Marks:
     """Regions of a file of marks; none where there is no file."""

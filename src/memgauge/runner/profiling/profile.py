@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from memgauge.counters.host import Host, this_host
+from memgauge.counters.marks import VARIABLE
 from memgauge.model.errors import MemgaugeError, SystemFailure, reason_of
 from memgauge.model.parameters import texts
 from memgauge.model.record_kinds.programs import Process
@@ -27,7 +28,7 @@ from memgauge.model.system import System
 from memgauge.model.termination import Terminated, deferred
 from memgauge.runner.partial import partial_warnings
 from memgauge.runner.profiling.lanes import Lanes, Totals, with_use
-from memgauge.runner.profiling.marks import VARIABLE, read_marks
+from memgauge.runner.profiling.marks import read_marks
 from memgauge.runner.profiling.parameters import ProfileParameters
 from memgauge.runner.profiling.signals import passing_on
 from memgauge.runner.start import run_start
