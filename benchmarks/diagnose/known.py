@@ -64,8 +64,8 @@ KNOWN: dict[str, tuple[list[object], set[str]]] = {
     "chase-plain": (["chase-plain", 5_000_000, 256 * MIB], WAITS),
     "gather-plain": (["gather-plain", 40_000_000, 256 * MIB], WAITS),
     "triad-plain": (["triad-plain", 40, 384 * MIB], {"bandwidth", "memory"}),
-    "product": (["product", 1, 24 * MIB], {"memory", "latency", "cache"}),
-    "product-blocked": (["product-blocked", 1, 24 * MIB], {"not memory", "memory", "latency"}),
+    "product": (["product", 40, 192 * MIB], {"memory", "latency", "cache"}),
+    "product-blocked": (["product-blocked", 5120, 6 * MIB], {"not memory", "memory", "latency"}),
     "phases": (["phases", 2, 256 * MIB], {"memory", "latency", "bandwidth"}),
 }
 """Words of each program, and the verdicts that are right."""

@@ -2,9 +2,9 @@
  *
  *     known_programs NAME WORK [BYTES [SHARE]]
  *
- * WORK scales the time, BYTES is the memory used, SHARE the part of the steps that chase pointers
- * in a mixture. Set-up is not in the time printed, which is of the work alone, nor in the region
- * "work" that is marked for a diagnosis. Memory is advised to
+ * WORK scales the time, of products it is the rows computed; BYTES is the memory used, SHARE the
+ * part of the steps that chase pointers in a mixture. Set-up is not in the time printed, which is
+ * of the work alone, nor in the region "work" that is marked for a diagnosis. Memory is advised to
  * be on huge pages; NAME-4k advises against them, and NAME-plain not at all. */
 
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 
 #include "memgauge/region.h"
 
-enum { LINE_BYTES = 64, PAGE_BYTES = 4096 };
+enum { LINE_BYTES = 64, PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -39,12 +39,17 @@ static double begun_s(void) {
     return now_s();
 }
 
+/* At the begin of a huge page, and to the end of one: less than that would be on base pages, whose
+ * lines may fall into few sets of a cache. */
 static void* memory(size_t bytes, int advice) {
-    void* found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    bytes = (bytes + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    char* found = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (found == MAP_FAILED) {
         perror("mmap");
         exit(1);
     }
+    found += HUGE_PAGE_BYTES - (uintptr_t)found % HUGE_PAGE_BYTES;
     madvise(found, bytes, advice);
     return found;
 }
@@ -133,8 +138,9 @@ static double triad(double* a, const double* b, const double* c, size_t elements
     return a[elements / 2];
 }
 
-static void product_plain(double* c, const double* a, const double* b, size_t n) {
-    for (size_t i = 0; i < n; ++i)
+/* The first rows of the product of two square matrices. */
+static void product_plain(double* c, const double* a, const double* b, size_t n, size_t rows) {
+    for (size_t i = 0; i < rows; ++i)
         for (size_t j = 0; j < n; ++j) {
             double sum = 0;
             for (size_t k = 0; k < n; ++k) sum += a[i * n + k] * b[k * n + j];
@@ -142,12 +148,12 @@ static void product_plain(double* c, const double* a, const double* b, size_t n)
         }
 }
 
-static void product_blocked(double* c, const double* a, const double* b, size_t n) {
+static void product_blocked(double* c, const double* a, const double* b, size_t n, size_t rows) {
     enum { BLOCK = 64 };
-    memset(c, 0, n * n * sizeof *c);
+    memset(c, 0, rows * n * sizeof *c);
     for (size_t kk = 0; kk < n; kk += BLOCK)
         for (size_t jj = 0; jj < n; jj += BLOCK)
-            for (size_t i = 0; i < n; ++i)
+            for (size_t i = 0; i < rows; ++i)
                 for (size_t k = kk; k < kk + BLOCK && k < n; ++k) {
                     const double factor = a[i * n + k];
                     for (size_t j = jj; j < jj + BLOCK && j < n; ++j)
@@ -213,9 +219,12 @@ int main(int count, char** words) {
         double* arrays = memory(3 * n * n * sizeof(double), MADV_HUGEPAGE);
         for (size_t i = 0; i < 3 * n * n; ++i) arrays[i] = 1.0;
         begin = begun_s();
-        for (size_t pass = 0; pass < work; ++pass)
-            (strcmp(name, "product") ? product_blocked : product_plain)(arrays, arrays + n * n,
-                                                                        arrays + 2 * n * n, n);
+        for (size_t left = work; left > 0;) {
+            const size_t rows = left < n ? left : n;
+            (strcmp(name, "product") ? product_blocked : product_plain)(
+                arrays, arrays + n * n, arrays + 2 * n * n, n, rows);
+            left -= rows;
+        }
         result = (uint64_t)arrays[n];
     } else if (!strcmp(name, "phases")) {
         void** at = ring(bytes, MADV_HUGEPAGE);
