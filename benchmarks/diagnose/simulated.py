@@ -197,11 +197,11 @@ GAINS = (1.0, 0.99, 0.985, 0.97, 0.95, 0.9, 0.7, 1.01, 1.05)
 def variant_passes(
     machine: Machine, gain: float, rounds: int, draw: random.Random
 ) -> dict[str, list[Pass]]:
-    """Passes of the usual way and of a variant."""
-    found: dict[str, list[Pass]] = {"as it is": [], "variant": []}
+    """Passes of the usual way, twice in each round, and of a variant."""
+    found: dict[str, list[Pass]] = {"as it is": [], "as it is again": [], "variant": []}
     for round_ in range(rounds):
         pace = draw.lognormvariate(0, machine.pace)
-        for name, time in (("as it is", 1.0), ("variant", gain)):
+        for name, time in (("as it is", 1.0), ("as it is again", 1.0), ("variant", gain)):
             slow = draw.uniform(1.1, 1.5) if draw.random() < machine.stragglers else 1.0
             program = time * pace * slow * draw.lognormvariate(0, machine.noise)
             found[name].append(Pass(round=round_, regime="", program=program))
@@ -341,7 +341,7 @@ def _variants(replications: int, most: int, draw: random.Random) -> None:
                 found["rounds"] += rounds
                 for name, of in (("fixed", most), ("early", rounds)):
                     taken = first_rounds(made, of)
-                    one = treated_of(VARIANTS["variant"], taken["variant"], taken["as it is"])[0]
+                    one = treated_of(VARIANTS["variant"], taken)[0]
                     time = one.program
                     if time is None:
                         continue

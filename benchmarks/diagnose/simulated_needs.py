@@ -255,10 +255,7 @@ def needs(
 ) -> tuple[Need, Need]:
     """What is said of these passes: of bandwidth, and of the cache as a share of the ring."""
     treated = [
-        one
-        for name, asked in treatments.items()
-        if asked.baseline
-        for one in treated_of(asked, made[name], made[asked.baseline])
+        one for asked in treatments.values() if asked.baseline for one in treated_of(asked, made)
     ]
     judgement = judge(treated)
     return bandwidth_need(treated, judgement), cache_need(treated, judgement, 1)

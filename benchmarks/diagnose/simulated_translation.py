@@ -171,10 +171,7 @@ def judged(
         rounds: Of the runs, that are looked at.
     """
     taken = first_rounds(runs.passes, rounds)
-    treated = {
-        name: treated_of(REQUESTED[name], taken[name], taken[AS_IT_IS])[0]
-        for name in (AS_IT_IS_AGAIN, OTHER)
-    }
+    treated = {name: treated_of(REQUESTED[name], taken)[0] for name in (AS_IT_IS_AGAIN, OTHER)}
     spent = {
         name: {round_: one for round_, one in of.items() if round_ < rounds}
         for name, of in runs.spent.items()

@@ -110,9 +110,7 @@ def decided_treatments(
         passes: By name of the treatment, in order of rounds.
     """
     treated = {
-        name: treated_of(one, passes.get(name, []), passes.get(one.baseline, []), CONFIDENCE)
-        for name, one in requested.items()
-        if one.baseline
+        name: treated_of(one, passes, CONFIDENCE) for name, one in requested.items() if one.baseline
     }
     done = _pressures(requested, treated)
     changes = {name for name, one in requested.items() if one.kind == "variant" and one.change}

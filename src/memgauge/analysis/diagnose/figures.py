@@ -16,7 +16,7 @@ from memgauge.analysis.diagnose.memory_seen import (
 )
 from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
 from memgauge.analysis.diagnose.page_facts import PageFacts, page_facts
-from memgauge.analysis.diagnose.passes import MORE, MOVED, ONE_CORE, Pass, passes_of
+from memgauge.analysis.diagnose.passes import MORE, MOVED, ONE_CORE, Pass, matched, passes_of
 from memgauge.analysis.diagnose.process import RunningProcess, process_of
 from memgauge.analysis.diagnose.shares import share, slowdown, spanning
 from memgauge.analysis.diagnose.traffic import (
@@ -33,6 +33,7 @@ from memgauge.model.points.diagnose import (
     AS_IT_IS,
     AS_IT_IS_AGAIN,
     COMPUTE,
+    COMPUTE_AGAIN,
     LATENCY,
     PROGRAM,
     REFERENCES,
@@ -45,11 +46,11 @@ from memgauge.model.records import Point
 from memgauge.model.run import Run
 
 NAME = "diagnose"
+AGAIN = {COMPUTE: COMPUTE_AGAIN, AS_IT_IS: AS_IT_IS_AGAIN}
+"""The same treatment a second time in each round, by baseline."""
 WAITING_EITHER = "waiting"
 """By whichever of the references that wait for each load: how many of a program's loads walk page
 tables is not known."""
-NEAR_ROUNDS = 2
-"""Rounds by which a pass and that of its baseline lie apart at most."""
 
 
 class Treated(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,9 +191,9 @@ def diagnosis_of(figures: Figures) -> Diagnosis | None:
         return None  # no run of a program was declared
     treated = [
         found
-        for name, one in requested.items()
-        if one.baseline and one.baseline in passes
-        for found in treated_of(one, passes.get(name, []), passes[one.baseline])
+        for one in requested.values()
+        if one.baseline in passes
+        for found in treated_of(one, passes)
     ]
     not_tried = [
         (name, reason)
@@ -260,44 +261,34 @@ def _lone(times: Sequence[float]) -> Estimate:
 
 def treated_of(
     requested: DiagnoseRequested,
-    passes: Sequence[Pass],
-    baselines: Sequence[Pass],
+    passes: Mapping[str, Sequence[Pass]],
     confidence: float = 0.95,
 ) -> list[Treated]:
     """What a treatment did, in each regime; regimes with most pairs first.
 
+    A baseline that is measured twice in each round stands in for itself, where the cores moved in
+    one of the two.
+
     Args:
         requested: The treatment.
-        passes: Of it, in order of rounds.
-        baselines: Those of its baseline.
+        passes: Of all treatments, by name, in order of rounds.
         confidence: Of all intervals, from 0 to 1.
     """
-    regimes = dict.fromkeys(one.regime for one in passes if one.regime not in {MOVED, ONE_CORE})
+    baselines = [*passes.get(requested.baseline, ())]
+    again = AGAIN.get(requested.baseline, "")
+    if again != requested.treatment:
+        baselines = sorted([*baselines, *passes.get(again, ())], key=lambda one: one.round)
+    own = passes.get(requested.treatment, ())
+    regimes = dict.fromkeys(one.regime for one in own if one.regime not in {MOVED, ONE_CORE})
     pairs = {
         regime: matched(
-            [one for one in passes if one.regime == regime],
+            [one for one in own if one.regime == regime],
             [one for one in baselines if one.regime == regime],
         )
         for regime in regimes
     }
     ordered = sorted(pairs.items(), key=lambda item: -len(item[1]))
     return [_of_regime(requested, regime, found, confidence) for regime, found in ordered if found]
-
-
-def matched(passes: Sequence[Pass], baselines: Sequence[Pass]) -> list[tuple[Pass, Pass]]:
-    """Pairs of passes in near rounds, each used once: where cores move, few share a round.
-
-    Args:
-        passes: Of one treatment in one regime, in order of rounds.
-        baselines: Of its baseline in the same regime.
-    """
-    found, left = [], list(baselines)
-    for one in passes:
-        while left and left[0].round < one.round - NEAR_ROUNDS:
-            left.pop(0)
-        if left and left[0].round <= one.round + NEAR_ROUNDS:
-            found.append((one, left.pop(0)))
-    return found
 
 
 def _of_regime(

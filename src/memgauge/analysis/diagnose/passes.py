@@ -1,10 +1,11 @@
-"""Passes of a diagnosis: their times, and how far the cores were from each other."""
+"""Passes of a diagnosis: their times, how far the cores were from each other, and their pairs."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, median
+from typing import NamedTuple
 
 import msgspec
 
@@ -21,6 +22,9 @@ ONE_CORE = "one core"
 in any figure."""
 NEARLY_ALL = 0.85
 """Share of a pass, by looks at the distance of the cores, in which they were in its regime."""
+
+NEAR_ROUNDS = 2
+"""Rounds by which a pass and that of its baseline lie apart at most."""
 
 
 class Pass(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,3 +115,50 @@ def _time(sample: Sample, *, is_rate: bool) -> float:
     if sample.printed:
         return fmean(1 / one if is_rate else one for one in sample.printed)
     return mean_ns(sample) * 1e-9
+
+
+class _Pairs(NamedTuple):
+    """Pairs of the first passes with the first baselines; of two, the greater is better."""
+
+    count: int = 0
+    minus_rounds_apart: int = 0
+    last: tuple[_Pairs, Pass, Pass] | None = None
+
+    def with_pair(self, one: Pass, base: Pass) -> _Pairs:
+        apart = abs(one.round - base.round)
+        return _Pairs(self.count + 1, self.minus_rounds_apart - apart, (self, one, base))
+
+
+def matched(passes: Sequence[Pass], baselines: Sequence[Pass]) -> list[tuple[Pass, Pass]]:
+    """Pairs of passes in near rounds, each used once: where cores move, few share a round.
+
+    They are as many as there can be, and of these the nearest to each other, in order of rounds.
+
+    Args:
+        passes: Of one treatment in one regime, in order of rounds.
+        baselines: Of its baseline in the same regime, likewise.
+    """
+    at_best = {0: _Pairs()}  # by how many baselines are used or passed over
+    first = 0
+    for one in passes:
+        while first < len(baselines) and baselines[first].round < one.round - NEAR_ROUNDS:
+            first += 1
+        before, at_best = at_best, {}
+        for used, found in before.items():
+            _keep_better(at_best, max(used, first), found)
+            for place in range(max(used, first), len(baselines)):
+                base = baselines[place]
+                if base.round > one.round + NEAR_ROUNDS:
+                    break
+                _keep_better(at_best, place + 1, found.with_pair(one, base))
+    best = max(at_best.values(), key=lambda one: one[:2])
+    pairs = []
+    while best.last is not None:
+        best, one, base = best.last
+        pairs.append((one, base))
+    return pairs[::-1]
+
+
+def _keep_better(at_best: dict[int, _Pairs], used: int, found: _Pairs) -> None:
+    if used not in at_best or found[:2] > at_best[used][:2]:
+        at_best[used] = found

@@ -7,9 +7,8 @@ import pytest
 from tests.unit.analysis.diagnose.programs import diagnosed, recorded, with_memory
 
 from memgauge.analysis.diagnose.document import diagnosis_figures
-from memgauge.analysis.diagnose.figures import NEAR_ROUNDS, diagnosis_of, matched
+from memgauge.analysis.diagnose.figures import diagnosis_of
 from memgauge.analysis.diagnose.memory_seen import memory_seen
-from memgauge.analysis.diagnose.passes import Pass
 from memgauge.analysis.diagnose.section import analyse
 from memgauge.analysis.figures.conditions import others_share
 from memgauge.analysis.figures.run import Figures, figures_of
@@ -97,19 +96,6 @@ def test_a_run_that_was_killed_at_once_has_a_section() -> None:
     found = diagnosis_figures(diagnosed(rounds=0))
     assert found is not None
     assert (found.verdict, found.time) == ("cannot tell", None)
-
-
-def test_a_pass_is_paired_once_and_with_a_near_round_only() -> None:
-    def at(*rounds: int) -> list[Pass]:
-        return [Pass(round=round_, regime="", program=1.0) for round_ in rounds]
-
-    def paired(passes: list[Pass], baselines: list[Pass]) -> list[tuple[int, int]]:
-        return [(one.round, base.round) for one, base in matched(passes, baselines)]
-
-    assert paired(at(0, 1, 2), at(0, 1, 2)) == [(0, 0), (1, 1), (2, 2)]
-    assert paired(at(0, 1), at(1 + NEAR_ROUNDS + 1)) == []
-    assert paired(at(5, 6), at(5)) == [(5, 5)]
-    assert paired(at(0, 10), at(8, 9)) == [(10, 8)]
 
 
 def test_points_that_say_nothing_of_themselves_are_no_diagnosis() -> None:

@@ -195,11 +195,9 @@ def treated_under(
     """
     return [
         found
-        for name, one in requested.items()
+        for one in requested.values()
         if one.baseline
-        for found in treated_of(
-            one, passes.get(name, []), passes.get(one.baseline, []), confidence_
-        )
+        for found in treated_of(one, passes, confidence_)
     ]
 
 
