@@ -37,8 +37,9 @@ def moved() -> Seen:
     """Where the memory of a program was that was started on the wrong node, by treatment."""
     treatments, not_tried = memory_placements([0], api.system(), refusal(), [MEASURED])
     usual = Treatment(name="as it is", kind="variant")
-    script = "x=$(head -c 8000000 /dev/zero | tr '\\0' x); sleep 3; true"
-    runs = ProgramRuns(["sh", "-c", script], [0], viewpoint=Viewpoint(by_node=True))
+    # In one block from the start: one that grows has two layouts while it is copied.
+    words = ["perl", "-e", 'my $x = "x" x $ARGV[0]; sleep 3', "8000000"]
+    runs = ProgramRuns(words, [0], viewpoint=Viewpoint(by_node=True))
     with inherited(MemoryPolicy(mode="bind", nodes=[1])):
         seen = {one.name: runs.run(one, look=True).memory for one in (usual, *treatments)}
     return {

@@ -120,7 +120,7 @@ def test_a_program_on_the_wrong_node_is_moved(found: Seen) -> None:
     assert shares["local memory"] > 0.95
     assert shares["remote memory"] < 0.05
     assert 0.25 < shares["interleaved memory"] < 0.75  # a few huge pages may not be shared evenly
-    # Of 8 MB a turn of 3:1 has 4 units of 2 MiB; the shell's small blocks stay on node 1.
+    # Of 8 MB a turn of 3:1 has 4 units of 2 MiB; the program's small blocks stay on node 1.
     assert 0.5 < shares["large blocks interleaved by weights"] < 0.9
     assert seen["changes"]["local memory"] == "memory on node 0 only"
 
