@@ -1,9 +1,10 @@
 """What limits the program: a rule over intervals, each of which must hold on its own.
 
 In this order: were there rounds enough, is the program's own time steady, did pressure reach
-memory; then whether pressure slows the program at all; whether it suffers from the loss of cache
-more than anything that waits for memory does; and whether it slows down like what uses bandwidth,
-or like what waits for memory. What two kinds of evidence say differently is said, not averaged.
+memory, and does nothing else differ; then whether pressure slows the program at all; whether it
+suffers from the loss of cache more than anything that waits for memory does; and whether it slows
+down like what uses bandwidth, or like what waits for memory. What two kinds of evidence say
+differently is said, not averaged.
 """
 
 from __future__ import annotations
@@ -192,14 +193,28 @@ class _Evidence:
 
     def judgement(self) -> Judgement:
         """The first rule that applies."""
-        for rule in (self._unsteady, self._weak, self._nothing, self._of_cache, self._of_memory):
+        for rule in (
+            self._unsteady,
+            self._weak,
+            self._faster,
+            self._nothing,
+            self._of_cache,
+            self._of_memory,
+        ):
             found = rule()
             if found is not None:
                 return found
+        kinds = [
+            (self._write, "under writes"),
+            (self._cache, "under pressure on the shared cache"),
+            (self._read, "under reads"),
+        ]
+        unclear = [(one, under) for one, under in kinds if one is not None and not _is_none(one)]
+        one, under = (unclear or kinds)[0]
         return Judgement(
             kind="cannot tell",
             why="Whether the program slows down under pressure lies within the noise: "
-            f"{times(self._write.program)} under writes.",
+            f"{times(one.program if one else None)} {under}.",
         )
 
     def _unsteady(self) -> Judgement | None:
@@ -225,14 +240,25 @@ class _Evidence:
             why = f"The generators here have too little effect on memory to tell: {under}"
         return Judgement(kind="cannot tell", why=why)
 
+    def _faster(self) -> Judgement | None:
+        """Something else differs from the control, by which a slowdown may be hidden."""
+        for one, pressure in ((self._write, "writes"), (self._read, "reads")):
+            program = one.program if one is not None else None
+            if program is not None and program.high < 1 and program.low < 2 - NOTHING:
+                return Judgement(
+                    kind="cannot tell",
+                    why=f"It is faster beside {pressure} than beside arithmetic: "
+                    f"{times(program)}. More than memory differs between the two, such as the "
+                    "clock rate, and may hide what memory takes.",
+                )
+        return None
+
     def _nothing(self) -> Judgement | None:
         """Not limited by memory, nor by the cache where its pressure could tell."""
         program = self._write.program
-        if program is None or program.high >= NOTHING:
+        every = [one for one in (self._write, self._cache, self._read) if one is not None]
+        if program is None or not all(map(_is_none, every)):
             return None
-        for other in (self._cache, self._read):
-            if other is not None and (other.program is None or other.program.high >= NOTHING):
-                return None
         share = self._write.shares.get(WAITING_EITHER)
         most = f"at most {max(0.0, share.high):.0%}" if share else "little"
         return Judgement(
@@ -324,6 +350,11 @@ class _Evidence:
                 "by it.",
             )
         return Judgement(kind="memory", why=f"It takes {times(program)} under writes{moved}.")
+
+
+def _is_none(one: Treated) -> bool:
+    """Whether the program does not slow down by what matters."""
+    return one.program is not None and one.program.high < NOTHING
 
 
 def is_unexplained(write: Treated, waits: tuple[float, float]) -> bool:

@@ -120,13 +120,13 @@ def _time(sample: Sample, *, is_rate: bool) -> float:
 class _Pairs(NamedTuple):
     """Pairs of the first passes with the first baselines; of two, the greater is better."""
 
-    count: int = 0
+    paired: int = 0
     minus_rounds_apart: int = 0
     last: tuple[_Pairs, Pass, Pass] | None = None
 
     def with_pair(self, one: Pass, base: Pass) -> _Pairs:
         apart = abs(one.round - base.round)
-        return _Pairs(self.count + 1, self.minus_rounds_apart - apart, (self, one, base))
+        return _Pairs(self.paired + 1, self.minus_rounds_apart - apart, (self, one, base))
 
 
 def matched(passes: Sequence[Pass], baselines: Sequence[Pass]) -> list[tuple[Pass, Pass]]:

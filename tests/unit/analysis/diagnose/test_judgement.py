@@ -202,6 +202,22 @@ def test_noise_is_no_verdict() -> None:
     assert judgement.kind == "cannot tell"
 
 
+def test_what_is_faster_under_pressure_is_not_said_to_need_no_memory() -> None:
+    """Arithmetic beside it took 15% of its clock rate: what memory takes may be hidden."""
+    judgement = judged(diagnosed(latency=-0.3))
+    assert judgement.kind == "cannot tell"
+    assert "faster beside writes than beside arithmetic: 0.8" in judgement.why
+    assert judged(diagnosed(latency=-0.04)).kind == "not memory"
+
+
+def test_the_pressure_that_is_within_the_noise_is_named() -> None:
+    cache = {**NEAR, "cache": (1.0, 1.0, 1.5), "read": (1.0, 1.0, 1.0), "write": (1.4, 1.4, 1.0)}
+    judgement = judged(diagnosed(cached=0.09, noise=0.02, stretch=cache))
+    assert judgement.kind == "cannot tell"
+    assert "within the noise" in judgement.why
+    assert "under pressure on the shared cache." in judgement.why
+
+
 def test_rounds_that_cores_moved_in_are_told_from_rounds_that_are_missing() -> None:
     moving = judged(diagnosed(latency=0.5, rounds=9, pingpongs_ns=(50.0, 200.0)))
     assert moving.kind == "cannot tell"
