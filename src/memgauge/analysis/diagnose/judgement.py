@@ -204,18 +204,26 @@ class _Evidence:
             found = rule()
             if found is not None:
                 return found
+        one, under = self._unclear[0]
+        return Judgement(
+            kind="cannot tell",
+            why="Whether the program slows down under pressure lies within the noise: "
+            f"{times(one.program)} {under}.",
+        )
+
+    @property
+    def _unclear(self) -> list[tuple[Treated, str]]:
+        """Pressures that slow it down, or may, each with the words for it."""
         kinds = [
             (self._write, "under writes"),
             (self._cache, "under pressure on the shared cache"),
             (self._read, "under reads"),
         ]
-        unclear = [(one, under) for one, under in kinds if one is not None and not _is_none(one)]
-        one, under = (unclear or kinds)[0]
-        return Judgement(
-            kind="cannot tell",
-            why="Whether the program slows down under pressure lies within the noise: "
-            f"{times(one.program if one else None)} {under}.",
-        )
+        return [
+            (one, under)
+            for one, under in kinds
+            if one is not None and (one.program is None or one.program.high >= NOTHING)
+        ]
 
     def _unsteady(self) -> Judgement | None:
         again = self._again.program if self._again else None
@@ -255,16 +263,14 @@ class _Evidence:
 
     def _nothing(self) -> Judgement | None:
         """Not limited by memory, nor by the cache where its pressure could tell."""
-        program = self._write.program
-        every = [one for one in (self._write, self._cache, self._read) if one is not None]
-        if program is None or not all(map(_is_none, every)):
+        if self._unclear:
             return None
         share = self._write.shares.get(WAITING_EITHER)
         most = f"at most {max(0.0, share.high):.0%}" if share else "little"
         return Judgement(
             kind="not memory",
-            why=f"Pressure does not slow it down: {times(program)} under writes, so it waits for "
-            f"memory {most} of its time.",
+            why=f"Pressure does not slow it down: {times(self._write.program)} under writes, so it "
+            f"waits for memory {most} of its time.",
         )
 
     def _of_cache(self) -> Judgement | None:
@@ -350,11 +356,6 @@ class _Evidence:
                 "by it.",
             )
         return Judgement(kind="memory", why=f"It takes {times(program)} under writes{moved}.")
-
-
-def _is_none(one: Treated) -> bool:
-    """Whether the program does not slow down by what matters."""
-    return one.program is not None and one.program.high < NOTHING
 
 
 def is_unexplained(write: Treated, waits: tuple[float, float]) -> bool:
