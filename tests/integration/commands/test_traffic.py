@@ -53,7 +53,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
         with fed(tree, Feed(tree, 0, reads, 1.0), monkeypatch):
             directory = str(tmp_path / "run")
             return memgauge.traffic(
-                kernel, **options, budget="20s", precision="50%", output=directory
+                kernel, **options, budget="2m", precision="50%", output=directory
             ).run
 
     with tracepoints.alone():
