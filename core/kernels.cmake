@@ -11,9 +11,13 @@ else()
 endif()
 
 # Half of a sanitized build was to optimise what the sanitizers add to kernels. Nothing is lost: what
-# they find here does not ask for an optimiser, and kernels know no object's size.
+# they find here does not ask for an optimiser, and kernels know no object's size. Elsewhere tests
+# read what the compiler made of them.
 if(MEMGAUGE_SANITIZE)
-  set(memgauge_isa_plain -O0)
+  set(memgauge_isa_level -O0)
+elseif(CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+  set(memgauge_isa_level -O3)
+  set(memgauge_read_level -O3)
 endif()
 
 # One table of kernels in isa_<name>.cpp; what follows the name are its flags.
@@ -22,7 +26,7 @@ function(memgauge_add_isa name)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/kernels/isa_${name}.cpp)
   target_sources(memgauge_core PRIVATE ${source})
   set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
-    "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${memgauge_isa_plain};${ARGN}")
+    "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${memgauge_isa_level};${ARGN}")
 endfunction()
 
 # The plain loops in standard/standard_<name>.cpp, with the flags of a user's gcc -O3 -march=native:
@@ -31,7 +35,7 @@ function(memgauge_add_standard name)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/kernels/standard/standard_${name}.cpp)
   target_sources(memgauge_core PRIVATE ${source})
   set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS
-    "-ffp-contract=fast;${memgauge_no_idioms};${ARGN}")
+    "-ffp-contract=fast;${memgauge_no_idioms};${memgauge_read_level};${ARGN}")
 endfunction()
 
 memgauge_add_isa(generic)
@@ -65,14 +69,14 @@ endif()
 # Other plain loops: gcc -O3 on the baseline processor. Those that translate addresses give the bits
 # of the ones that do not, so they may fuse the same operations.
 set_source_files_properties(src/kernels/translated.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_OPTIONS "-ffp-contract=fast;${memgauge_no_idioms}")
+  COMPILE_OPTIONS "-ffp-contract=fast;${memgauge_no_idioms};${memgauge_read_level}")
 set_source_files_properties(src/nests/execute.cpp src/nests/execute_prefetching.cpp
   PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_idioms}")
+  COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_idioms};${memgauge_read_level}")
 
 # Accesses of a chosen size at a chosen distance: each must stay what it is.
 set_source_files_properties(src/memory/accesses/walk.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms}")
+  COMPILE_OPTIONS "-ffp-contract=off;${memgauge_no_vectorizer};${memgauge_no_idioms};${memgauge_read_level}")
 
 # A test that reads the emitted instructions; it has nothing to say of unoptimised builds.
 find_package(Python3 COMPONENTS Interpreter QUIET)
