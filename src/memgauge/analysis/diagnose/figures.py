@@ -18,7 +18,7 @@ from memgauge.analysis.diagnose.on_curve import OnCurve, on_curve
 from memgauge.analysis.diagnose.page_facts import PageFacts, page_facts
 from memgauge.analysis.diagnose.passes import MORE, MOVED, ONE_CORE, Pass, matched, passes_of
 from memgauge.analysis.diagnose.process import RunningProcess, process_of
-from memgauge.analysis.diagnose.shares import share, slowdown, spanning
+from memgauge.analysis.diagnose.shares import share, slowdown, spanning, spanning_shares
 from memgauge.analysis.diagnose.traffic import (
     Traffic,
     counted_traffic,
@@ -68,7 +68,7 @@ class Treated(msgspec.Struct, frozen=True, kw_only=True):
     """Slowdown of each reference."""
     shares: dict[str, Estimate | None]
     """Share of the program's time by each reference, and by those that wait together: from the
-    least to the most by any of them."""
+    least to the most by any of them that is possible."""
     over: dict[str, Estimate | None]
     """The program's slowdown over that of each reference, likewise."""
     pages_wanted: str = ""
@@ -315,9 +315,9 @@ def _of_regime(
     over = {
         name: slowdown([program / of[name] for program, of in rounds], confidence) for name in names
     }
-    for each in (shares, over):
+    for each, combined in ((shares, spanning_shares), (over, spanning)):
         if LATENCY in each:
-            each[WAITING_EITHER] = spanning([each[name] for name in WAITING if name in each])
+            each[WAITING_EITHER] = combined([each[name] for name in WAITING if name in each])
     return Treated(
         name=requested.treatment,
         kind=requested.kind,

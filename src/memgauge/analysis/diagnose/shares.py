@@ -67,11 +67,37 @@ def spanning(estimates: Sequence[Estimate | None]) -> Estimate | None:
     Returns:
         None: one of them is not known.
     """
+    return _spanning(estimates, math.inf)
+
+
+def spanning_shares(estimates: Sequence[Estimate | None]) -> Estimate | None:
+    """The same of shares of a program's time, which is never more than all of it.
+
+    A share above 1 is not possible: pressure slows that reference down by less than what the
+    program does. Where another reference allows 1 or less, the interval ends at 1, and holds the
+    true share as often as before. Where all give more, the least of them is left as it is.
+
+    Args:
+        estimates: By several references; one at least.
+
+    Returns:
+        None: one of them is not known.
+    """
+    return _spanning(estimates, 1.0)
+
+
+def _spanning(estimates: Sequence[Estimate | None], most: float) -> Estimate | None:
     known = [one for one in estimates if one is not None]
     if len(known) < len(estimates):
         return None
-    middle = (min(one.value for one in known) + max(one.value for one in known)) / 2
-    return Estimate(middle, min(one.low for one in known), max(one.high for one in known))
+    values = [one.value for one in known]
+    highs = [one.high for one in known]
+    least = min(values)
+    return Estimate(
+        (least + max(least, min(most, max(values)))) / 2,
+        min(one.low for one in known),
+        max(min(highs), min(most, max(highs))),
+    )
 
 
 def _of_round(program: float, reference: float) -> float:

@@ -221,7 +221,14 @@ class Diagnose(Experiment):
             machinery = None
             if has_pressure:
                 is_shared = parameters.pid is not None and where.reference in where.program
-                machinery = Machinery(where, treatments, limit, stack, is_shared=is_shared)
+                machinery = Machinery(
+                    where,
+                    treatments,
+                    limit,
+                    stack,
+                    program_bytes=first.resident_bytes,
+                    is_shared=is_shared,
+                )
             facts = DiagnoseActual(
                 runs_in_a_pass=runs_in_a_pass,
                 first_run_ns=first.end_ns - first.begin_ns,

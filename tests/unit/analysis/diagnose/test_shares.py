@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memgauge.analysis.diagnose.shares import LEAST_ROUNDS, share, slowdown, spanning
+from memgauge.analysis.diagnose.shares import (
+    LEAST_ROUNDS,
+    share,
+    slowdown,
+    spanning,
+    spanning_shares,
+)
 from memgauge.analysis.statistics.estimate import Estimate
 
 
@@ -78,7 +84,7 @@ def test_the_share_of_loads_of_which_some_walk_page_tables_lies_between_both_ref
         1 + true * ((1 - walking) * (one - 1) + walking * (other - 1))
         for one, other in zip(references, scattered, strict=True)
     ]
-    found = spanning(
+    found = spanning_shares(
         [share(list(zip(programs, of, strict=True))) for of in (references, scattered)]
     )
     assert found is not None
@@ -91,3 +97,21 @@ def test_what_one_reference_cannot_tell_both_cannot() -> None:
     assert spanning([known]) == known
     assert spanning([known, None]) is None
     assert spanning([known, Estimate(0.7, 0.45, 0.9)]) == Estimate(0.6, 0.4, 0.9)
+
+
+def test_no_share_is_above_all_of_the_time_where_a_reference_allows_less() -> None:
+    like = Estimate(0.9, 0.8, 0.95)
+    unlike = Estimate(1.3, 1.2, 1.4)
+    assert spanning_shares([like, unlike]) == Estimate(0.95, 0.8, 1.0)
+    assert spanning_shares([Estimate(0.3, 0.2, 0.4), Estimate(0.5, 0.3, 0.6)]) == Estimate(
+        0.4, 0.2, 0.6
+    )
+    assert spanning_shares([Estimate(0.9, 0.8, 1.1), unlike]) == Estimate(0.95, 0.8, 1.1)
+
+
+def test_shares_that_are_all_above_all_of_the_time_keep_the_least() -> None:
+    assert spanning_shares([Estimate(2.5, 2.3, 2.7), Estimate(1.9, 1.8, 2.1)]) == Estimate(
+        1.9, 1.8, 2.1
+    )
+    assert spanning_shares([Estimate(2.5, 2.3, 2.7)]) == Estimate(2.5, 2.3, 2.7)
+    assert spanning_shares([Estimate(2.5, 2.3, 2.7), None]) is None

@@ -17,18 +17,23 @@ from memgauge.experiments.diagnose.treatments import Treatment
 from memgauge.model.points.diagnose import DiagnoseActual, point_name
 from memgauge.model.record_kinds.fields import Scalar
 from memgauge.model.records import Sample
+from memgauge.system.limits.memory import available_bytes
+
+MEMORY_PART = 8
+"""One part in so many of the free memory may go to a reference that is as large as the program."""
 
 
 class Machinery:
     """Generators with the references that show what they do."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - where and what it presses, and on what
         self,
         where: Places,
         treatments: Sequence[Treatment],
         limit: LimitGroup,
         stack: ExitStack,
         *,
+        program_bytes: int,
         is_shared: bool,
     ) -> None:
         """Allocate and prepare all.
@@ -38,10 +43,12 @@ class Machinery:
             treatments: That are to be applied.
             limit: For those by limits of the kernel.
             stack: Frees all when it is closed.
+            program_bytes: Memory of the program; 0: not known.
             is_shared: Whether a process that runs on may use the references' CPU.
         """
         cpu, cpus = where.reference, where.pressure
-        self.references = References(cpu, where.llc_bytes, stack)
+        room = available_bytes() // MEMORY_PART
+        self.references = References(cpu, where.llc_bytes, min(program_bytes, room), stack)
         self._limit = limit
         kinds = {one.name: one.pressure for one in treatments if one.pressure is not None}
         self.generators = Generators(cpus, kinds, stack)
