@@ -65,11 +65,11 @@ def sizes(llc_bytes: int | None, program_bytes: int = 0) -> Sizes:
         program_bytes: Memory of the program, as far as the scattered reference may have as much
             again; 0: not known.
     """
-    ring = max(MEMORY_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * (llc_bytes or 0))
-    least = max(SCATTERED_LEAST_BYTES, MEMORY_CACHE_MULTIPLE * (llc_bytes or 0))
+    uncached = MEMORY_CACHE_MULTIPLE * (llc_bytes or 0)
+    ring = max(MEMORY_LEAST_BYTES, uncached)
     return Sizes(
         ring=ring,
-        scattered=max(least, min(program_bytes, SCATTERED_MOST_BYTES)),
+        scattered=max(SCATTERED_LEAST_BYTES, uncached, min(program_bytes, SCATTERED_MOST_BYTES)),
         cached=int(CACHED_SHARE * (llc_bytes or 0)),
         array=ring // 2,
     )
