@@ -1,24 +1,18 @@
-"""Builds the stand-in libraries once for a machine: xdist's workers and later runs share them."""
+"""Builds the stand-in libraries once for a checkout: xdist's workers and later runs share them."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
-import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
 COMPILER = "g++"
-PREFIX = "memgauge-gpu-stand-in-"
-DAY_S = 86_400
 FLAGS = (
     "-std=c++20",
     "-O1",
@@ -29,8 +23,11 @@ FLAGS = (
     "-Wextra",
     "-Wno-subobject-linkage",
 )
+ROOT = HERE.parents[1]
+BUILT = ROOT / "build" / "gpu-stand-in"
+"""Within the checkout, since the libraries name files of it: no other checkout is to load them."""
 SHIM = f'-DSTAND_IN_SHIM="{HERE / "kernel_shim.hpp"}"'
-CORE = HERE.parents[1] / "core" / "src"
+CORE = ROOT / "core" / "src"
 ABIS = (CORE / "counters" / "cupti" / "abi.hpp", CORE / "gpu" / "driver" / "cuda_abi.hpp")
 """CUPTI's is taken from the core: real libraries of CUPTI are asked in its tests too."""
 
@@ -53,34 +50,21 @@ def built() -> Path:
     """The directory that holds lib64/ with every library; skips the test without a compiler."""
     if shutil.which(COMPILER) is None:
         pytest.skip("no g++ to build the stand-ins of the CUDA driver and NVRTC with")
-    place = Path(tempfile.gettempdir()) / f"{PREFIX}{os.getuid()}-{content_hash()}"
-    place.mkdir(mode=0o700, exist_ok=True)
-    os.utime(place)
-    if place.stat().st_uid != os.getuid():
-        pytest.fail(f"{place} belongs to someone else; remove it")
+    place = BUILT / content_hash()
+    place.mkdir(parents=True, exist_ok=True)
     libraries = place / "lib64"
     libraries.mkdir(exist_ok=True)
     with (place / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         missing = [name for name in LIBRARIES if not (libraries / name).exists()]
-        if missing:
-            remove_older(place)
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda name: build(libraries / name), missing))
     return place
 
 
-def remove_older(than: Path) -> None:
-    """What was built of other sources, and not used for a day."""
-    for other in than.parent.glob(f"{PREFIX}{os.getuid()}-*"):
-        with suppress(FileNotFoundError):  # another run removes it too
-            if time.time() - other.stat().st_mtime > DAY_S:
-                shutil.rmtree(other, ignore_errors=True)
-
-
 def content_hash() -> str:
-    """Of all that the libraries are made of, and what makes them."""
-    digest = hashlib.sha256()
+    """Of all that the libraries are made of, where that is, and what makes them."""
+    digest = hashlib.sha256(bytes(HERE))
     for path in (*sorted(HERE.iterdir()), *ABIS):
         if path.suffix in {".cpp", ".hpp", ".h"} or path.name == "build.py":
             digest.update(path.read_bytes())
