@@ -5,7 +5,7 @@ import importlib.util
 import os
 import shutil
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,8 @@ for number, usual in (
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
 
+PASSED = pytest.StashKey[bool]()
+"""Of a test: whether every phase of it that ended so far passed."""
 LONGEST_ID = 100
 """Characters of a parameter in a test's name, which goes to every worker and into each report."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -125,6 +127,32 @@ def pytest_terminal_summary(
     if os.environ.get("MEMGAUGE_SKIPS") == "known":
         for line in excess(counts):
             terminalreporter.write_line(f"FAILED {line}", red=True)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Note whether a test passed, for its fixtures."""
+    report = yield
+    item.stash[PASSED] = item.stash.get(PASSED, True) and not report.failed
+    return report
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """pytest's own directory, emptied after a test that passed: all would leave 10 GB.
+
+    The directory itself stays, so that no later test gets its name: the linker of programs takes a
+    library at a known path to be the one that it has loaded.
+    """
+    yield tmp_path
+    if request.node.stash.get(PASSED, False):
+        for path in tmp_path.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")
