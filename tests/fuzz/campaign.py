@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 from tests.fuzz import corpora, targets
+from tests.fuzz.planted import MEMORY
 
 NATIVE = corpora.ROOT / "build/fuzzers/core/fuzz"
 """The programs that the preset `fuzz` of CMakePresets.json builds."""
@@ -131,16 +133,18 @@ def _once(row: Row, command: Sequence[str], seconds: float) -> Finding | None:
     prefix = f"{_made(corpora.FINDINGS)}/{row.name}-"
     words = [*command, f"-max_total_time={max(int(seconds), 1)}", *OPTIONS]
     begin_s = time.monotonic()
-    done = subprocess.run(
-        [*words, f"-artifact_prefix={prefix}"],
-        cwd=corpora.ROOT,
-        env=os.environ | {"PYTHONHASHSEED": "0"},  # else a seed would not repeat anything
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    with tempfile.TemporaryDirectory(prefix="memgauge-fuzz-", dir=MEMORY) as scratch:
+        done = subprocess.run(
+            [*words, f"-artifact_prefix={prefix}"],
+            cwd=corpora.ROOT,
+            # Without a seed of hashes, a seed of the engine would not repeat anything.
+            env=os.environ | {"PYTHONHASHSEED": "0", "TMPDIR": scratch},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
     row.seconds += time.monotonic() - begin_s
     log = _made(corpora.BUILD / "logs") / f"{row.name}.log"
     log.write_text(done.stdout, encoding="utf-8")

@@ -6,6 +6,7 @@ Between two inputs only what differs is written: most mutants change one file of
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-_IN_MEMORY = Path("/dev/shm")  # noqa: S108 - a directory of its own is made there
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - of a directory of its own
 _LONGEST_NAME = 120
 LINK = b"-> "
 """What the contents of a symbolic link begin with; where it leads to, below the root, follows."""
@@ -24,10 +25,8 @@ Files = Mapping[str, bytes]
 
 @cache
 def scratch(name: str) -> Planted:
-    """A directory of this process, removed when it ends."""
-    made = tempfile.mkdtemp(
-        prefix="memgauge-fuzz-", dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None
-    )
+    """A directory of this process, removed when it ends; what libFuzzer ends leaves it there."""
+    made = tempfile.mkdtemp(prefix="memgauge-fuzz-", dir=None if "TMPDIR" in os.environ else MEMORY)
     atexit.register(shutil.rmtree, made, ignore_errors=True)
     root = Path(made) / name
     root.mkdir()
