@@ -53,6 +53,7 @@ ALLOWED = tuple(
         r"--element float: mixes move doubles only, .*; leave --element out",
         # The file system of a pool, or of a file, decides its pages.
         r"cannot take .* of the pool .* in pages '\S+': .*; use --pages auto",
+        r"cannot take .* in transparent huge pages: this tmpfs is mounted without them; ",
         r"cannot take .* in pages '(2m|1g)': only a file in hugetlbfs has such pages ",
     )
 )
