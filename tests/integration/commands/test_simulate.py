@@ -490,6 +490,7 @@ def test_no_place_for_temporary_files_is_one_line(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file system that takes no files: procfs."""
+    monkeypatch.delenv("TMPDIR", raising=False)
     monkeypatch.setattr("tempfile.tempdir", "/proc")
     with pytest.raises(RequestError, match=r"no file of 64 KiB .*; set TMPDIR to a directory"):
         api.simulate(["true"], machine=str(place / "small.toml"))
