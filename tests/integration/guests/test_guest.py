@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.long, pytest.mark.native]
 
 READS, WRITES = "perf:uncore_imc/cas_count_read/", "perf:uncore_imc/cas_count_write/"
 PARTED = "---- faults ----"
-FEW = ["none", "doubled", "silent-socket"]
+FEW = ["none", "doubled", "silent-socket", "dead-reads"]
 INJECTED = list(FAULTS) if os.environ.get("MEMGAUGE_GUEST_FAULTS") == "all" else FEW
 
 EXPECTED = {
